@@ -33,7 +33,7 @@ VERL_VERSIONS := tests/engines/verl/constraints.txt
 help:  ## Say what there is.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/ready  ## Train a base model, GRPO, MaxPO and Poly-EPO; write a report.
+demo: $(VENV)/ready  ## Train a base model, GRPO, Poly-EPO and concave counts; write a report.
 	$(BIN)/setrl train --config recipes/demo/config.yaml --run-dir $(RUN)
 
 pretrained: $(VENV)/ready pretrained-packages  ## Train adapters of SmolLM2-135M: the path, not the result. STEPS=2 is shorter.

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from claims.claims import BEYOND, DOCUMENTS, Finding, Part, Verdict, write
+from claims.claims import BEYOND, DOCUMENTS, TUTORIAL, Finding, Part, Verdict, write
 from claims.formulas import Formula
-from claims.highlights import HIGHLIGHTS
+from claims.highlights import HIGHLIGHTS, Highlight
 
 SCHEMA_VERSION = 1
+CARDS = 5  # of the claims to read first
 IN_PLURAL = {  # what rows are called → of several rows
     "holds": "hold",
     "holds by construction": "hold by construction",
@@ -27,17 +28,14 @@ IN_PLURAL = {  # what rows are called → of several rows
 }
 
 OPENING = """\
-# Which claims of the papers hold
+# Which claims about set RL hold
 
-A program checked {number} claims about set RL, {own} of them our own.
+A program checked {number} claims about set RL, **not the papers themselves**: {sources} of one
+note, two summaries, a tutorial without author and a review written by a language model ([who wrote
+them](#the-documents)), and {own} of our own.
 {verdict}
-In all:
-
-{counts}
-
-The sources are the *Set RL note*, a *tutorial* and two *summaries* of Poly-EPO, and a *review* of
-MaxPO, with every definition, lemma, proposition, example and worked number ([who wrote
-them](#the-documents)). The papers themselves were **not checked**, nor any result of training.
+Of those that fail, {tutorial} are in the tutorial. Every definition, lemma, proposition, example
+and worked number is there, and no result of training.
 
     make verify                          # checks all of them
     python -m claims note-prop-2.6       # claims whose ids start so, and how each was checked
@@ -178,13 +176,16 @@ def _sides(finding: Finding) -> dict[str, Any]:
 def markdown(findings: Sequence[Finding]) -> str:
     """Write docs/claims.md: what to know first, counts, then the claims of each document."""
     sources = [finding for finding in findings if finding.claim.document != BEYOND]
+    failing = Counter(f.claim.document for f in sources if f.name == Verdict.FAILS.value)
     opening = OPENING.format(
         number=len(findings),
-        own=len(findings) - len(sources),
+        sources=len(sources),
         verdict=in_one_sentence(sources),
-        counts=_counts(findings),
+        tutorial=failing[TUTORIAL],
+        own=len(findings) - len(sources),
     )
-    pages = [opening + _highlights(findings), READING, _failing(findings)]
+    counts = f"## In numbers\n\n{_counts(findings)}\n"
+    pages = [opening + _highlights(findings), READING, _failing(findings), counts]
     for document in DOCUMENTS:
         mine = [finding for finding in findings if finding.claim.document == document]
         if mine:
@@ -205,15 +206,31 @@ def in_one_sentence(findings: Sequence[Finding]) -> str:
 
 
 def _highlights(findings: Sequence[Finding]) -> str:
-    """Write the table of the claims to read first, out of the examined ones."""
-    verdict = {f.claim.id: _name(f) for f in findings}
-    rows = [
-        f"| {row.says} | [{verdict[row.id]}](#{row.id}) | {row.in_short} |"
-        for row in HIGHLIGHTS
-        if row.id in verdict
+    """Write cards of the first claims that do not hold as written, and a line of each other."""
+    by_id = {finding.claim.id: finding for finding in findings}
+    rows = [(row, by_id[row.id]) for row in HIGHLIGHTS if row.id in by_id]
+    cards = [(row, f) for row, f in rows if f.claim.counterexample][:CARDS]
+    others = [_in_a_line(row, f) for row, f in rows if (row, f) not in cards]
+    listed = ["## More to know", "", *others, ""] if others else []
+    return "\n".join([*(_card(row, f) for row, f in cards), *listed])
+
+
+def _card(row: Highlight, finding: Finding) -> str:
+    """Write a claim, its verdict and its counterexample."""
+    lines = [
+        f"### {row.says}",
+        f"Verdict: {_linked(finding)}. {row.in_short}.",
+        f"Counterexample ({finding.refuted}): `{finding.counterexample}`",
     ]
-    head = ["## The most important ones", "", "| claim | verdict | in short |", "|---|---|---|"]
-    return "\n".join([*head, *rows]) + "\n"
+    return "\n\n".join(lines) + "\n"
+
+
+def _in_a_line(row: Highlight, finding: Finding) -> str:
+    return f"- {row.says}: {_linked(finding)}. {row.in_short}."
+
+
+def _linked(finding: Finding) -> str:
+    return f"[{_name(finding)}](#{finding.claim.id})"
 
 
 def _failing(findings: Sequence[Finding]) -> str:

@@ -1,7 +1,7 @@
 """An animated SVG of frames: it moves only by CSS, so it plays as an <img>, where no script runs.
 
-It follows the reader's light or dark colours. Without its rules of motion everything stands as at
-the end of the loop; this is what readers see who ask for less motion.
+It follows the reader's light or dark colours. It opens with the end, then plays. Without its rules
+of motion everything stands as at the end; this is what readers see who ask for less motion.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from html import escape
 
 from setrl.show.report.style import DARK, LIGHT, Theme
 
-# Seconds: the first frame, each frame, then results, their growth, the way back, the end.
-FIRST, FRAME, RESULT, GROWTH, BACK, LOOP = 1.3, 1 / 3, 9.1, 0.6, 12.6, 13.0
+# Seconds: the end is shown, the way back, the first frame, each frame, results, their growth, all.
+SHOWN, BACK, FIRST, FRAME, RESULT, GROWTH, LOOP = 1.6, 2.0, 2.6, 1 / 3, 10.2, 0.6, 14.0
 LINE = 44  # height of a line of a counter
 
 STYLE = """\
@@ -82,9 +82,9 @@ class Animation:
         return f'{window}<g class="{self.moves(shifts, stepwise=True)}">{"".join(lines)}</g></svg>'
 
     def _loop(self, stops: Sequence[tuple[float, str]], look: str) -> str:
-        """Return classes for (second, declaration) pairs, whose ends hold before and after."""
+        """Return classes for (second, declaration) pairs; the last one also opens the loop."""
         (_, first), (_, last) = stops[0], stops[-1]
-        whole = [(0.0, first), *stops, (BACK, last), (LOOP, first)]
+        whole = [(0.0, last), (SHOWN, last), (BACK, first), *stops, (LOOP, last)]
         keyframes = "".join(f"{100 * s / LOOP:.4g}%{{{state}}}" for s, state in whole)
         name = self.rules.setdefault((keyframes, last), f"m{len(self.rules)}")
         return f"{look} {name}"

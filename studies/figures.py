@@ -117,7 +117,8 @@ PICTURES: dict[str, Picture] = {
     "control_sizes/sizes": _of(recorded.sizes, "control_sizes/summary.json"),
     "control_jax/scaling": _of(recorded.scaling, "control_jax/scaling.json"),
     "judge_faults/faults": _of(recorded.faults, "judge_faults/counts.json"),
-    "front/front": Picture(front.finals, FRONT),
+    "front/front": Picture(front.in_short, tuple(f"front/{name}.json" for name in front.FINALS)),
+    "front/finalists": Picture(front.finals, FRONT),
     "front/credit_direction": _of(credit_direction.figure, "front/credit_direction.json"),
     **{f"theory/{name}": Picture(draw) for name, draw in theory_figures.FIGURES.items()},
 }

@@ -283,6 +283,46 @@ def finals(folder: Path = FOLDER) -> Figure:
     return draw([Run.read(folder / f"{name}.json") for name in FINALS], folder)
 
 
+LABELS: Mapping[str, tuple[str, tuple[int, int], str]] = {
+    "base": ("base", (0, 18), "center"),
+    "grpo": ("GRPO", (-6, 6), "right"),
+    "poly_epo_2": ("Poly-EPO, K = 2", (-8, -12), "right"),
+    "poly_epo_4": ("Poly-EPO, K = 4", (-6, -22), "right"),
+    "poly_epo_8": ("Poly-EPO, K = 8", (-10, -12), "right"),
+    "concave_0": ("concave counts, α = 0", (4, 13), "right"),
+    "concave_0.25": ("α = 0.25", (8, 4), "left"),
+}
+"""Arm → its name in the figure, where the name stands from the point, and its end there."""
+
+
+def in_short(folder: Path = FOLDER) -> Figure:
+    """Draw pass@1 against right strategies on test problems, a panel for each domain."""
+    figure, axes = axes_grid(1, len(FINALS), 13.5, 4.4)
+    for ax, name in zip(axes, FINALS, strict=True):
+        _named(ax, Run.read(folder / f"{name}.json"))
+    axes[0].set_ylabel("right strategies in 32 samples")
+    return figure
+
+
+def _named(ax: Axes, run: Run) -> None:
+    """Draw the arms of `LABELS`, each with its intervals and its name, in per cent."""
+    of_arms = {arm: run.arms["test"][arm] for arm in LABELS if arm in run.arms["test"]}
+    seen = looks(list(of_arms))
+    for arm, found in of_arms.items():
+        words, offset, end = LABELS[arm]
+        x, y = 100 * found[PASS]["value"], found[RIGHT]["value"]
+        reach = [[[abs(m["value"] - m["low"])], [abs(m["high"] - m["value"])]]
+                 for m in (found[PASS], found[RIGHT])]  # fmt: skip
+        ax.errorbar(x, y, xerr=100 * np.array(reach[0]), yerr=reach[1], color=seen[arm].hue,
+                    marker=seen[arm].marker or "o", elinewidth=0.9)  # fmt: skip
+        ax.annotate(words, (x, y), offset, textcoords="offset points", ha=end, fontsize=9)
+    line = [of_arms[arm] for arm in _line(run) if arm in of_arms]
+    ax.plot([100 * m[PASS]["value"] for m in line], [m[RIGHT]["value"] for m in line],
+            color=seen[REFERENCE].hue, linewidth=1, zorder=1)  # fmt: skip
+    title(ax, run.name, "pass@1 (%)")
+    ax.set(xlim=(45, 104), ylim=(0, 1.06 * ax.get_ylim()[1]))
+
+
 def draw(runs: Sequence[Run], folder: Path = FOLDER) -> Figure:
     """Draw a column for each run and a row for each of `ROWS`: pass@1 against diversity.
 

@@ -1,4 +1,4 @@
-"""`python -m studies.picture`: the animated picture of the README, from a run of the front.
+"""`python -m studies.picture`: the animated picture of the README, from the run of `make demo`.
 
 `collect` keeps what the picture needs of a run, in one small file; `draw` writes the picture.
 While it moves, shares and pass@1 come from training samples; at the end, pass@1 comes from the
@@ -22,11 +22,13 @@ from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.wording import in_a_row, percent
 from studies.animation import Animation, at, text
-from studies.front import FOLDER, PASS, Run
 
-ARMS = {"grpo": "GRPO", "poly_epo_4": "set RL (Poly-EPO)"}
-ALT = "A language model trained with GRPO ends with one way to answer; with set RL it keeps many"
-SHARES, PICTURE = "polynomial_shares.json", "collapse.svg"
+ARMS = {"grpo": "GRPO", "concave_counts": "concave counts"}
+ALT = "A model trained with GRPO ends with one way to answer; with concave counts it keeps many"
+FOLDER = Path(__file__).parents[1] / "docs" / "results" / "demo"
+SHARES, RESULTS, PICTURE = "shares.json", "summary.json", "collapse.svg"
+PASS = "pass@1"
+Splits = Mapping[str, Any]
 LOGGED = "reward/pass@1"
 FRAMES = 24  # before frames that end with the same step become one
 
@@ -93,15 +95,15 @@ def _rounded(values: np.ndarray) -> list[float]:
     return np.round(values, 4).tolist()
 
 
-def picture(shares: Mapping[str, Any], run: Run) -> str:
-    """Draw the SVG from what `collect` kept and from the run's evaluation."""
+def picture(shares: Mapping[str, Any], splits: Splits) -> str:
+    """Draw the SVG from what `collect` kept and from the run's evaluated splits."""
     moving = Animation(len(shares["steps"]))
     body = [text("step", WIDTH // 2, 100, "middle", "muted")]
     body += [moving.counter([str(step) for step in shares["steps"]], WIDTH // 2, 132, "middle")]
     for place, (arm, label) in enumerate(ARMS.items()):
         parts = [text(label, PANEL // 2, 42, "middle", "strong")]
         parts += _fan(moving, shares["arms"][arm]["shares"])
-        parts += _bars(moving, arm, shares["arms"][arm][PASS], run)
+        parts += _bars(moving, arm, shares["arms"][arm][PASS], splits)
         body.append(at(place * PANEL, 0, *parts))
     return moving.svg(WIDTH, HEIGHT, ALT, body)
 
@@ -137,9 +139,14 @@ def _places(names: Sequence[str]) -> dict[str, tuple[int, int]]:
     return places
 
 
-def _bars(moving: Animation, arm: str, passes: Sequence[float], run: Run) -> list[str]:
+def value(splits: Splits, arm: str, metric: str, split: str = "test") -> float:
+    """Return the mean of a metric over problems and seeds."""
+    return float(splits[split]["arms"][arm]["metrics"][metric]["value"])
+
+
+def _bars(moving: Animation, arm: str, passes: Sequence[float], splits: Splits) -> list[str]:
     """Draw pass@1 in training and on test problems, also without the most frequent choices."""
-    test, shifted = (run.value(arm, PASS, split) for split in ("test", "shifted"))
+    test, shifted = (value(splits, arm, PASS, split) for split in ("test", "shifted"))
     scales = [f"transform:scaleX({value:.3f})" for value in (*passes, test)]
     numbers = [*(percent(value, 0) for value in passes), percent(test)]
     forbidden = [
@@ -165,8 +172,8 @@ def draw(folder: Path = FOLDER) -> Path:
         folder: Of the shares and of the run's evaluation.
     """
     shares = files.read_json(folder / SHARES)
-    run = Run.read(folder / "polynomial.json")
-    files.write_text(folder / PICTURE, picture(shares, run))
+    splits = files.read_json(folder / RESULTS)["splits"]
+    files.write_text(folder / PICTURE, picture(shares, splits))
     return folder / PICTURE
 
 

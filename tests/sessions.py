@@ -22,3 +22,8 @@ def printed(capsys, command):
         cli.main(command.split())
     found = capsys.readouterr()
     return (found.err + found.out).rstrip()
+
+
+def unwrapped(printed):
+    """What a command prints, on one line: where its sentences break depends on their words."""
+    return " ".join(printed.split())

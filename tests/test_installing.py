@@ -28,6 +28,9 @@ def test_a_clone_is_named_by_its_folder(came_from, tmp_path):
     assert install("cli") == f"pip install -e '{grader}' -e '{clone}[cli]'"
     came_from({"url": url, "dir_info": {}})
     assert install("cli,plot") == f"pip install '{grader}' '{clone}[cli,plot]'"
+    (clone / "constraints.txt").touch()  # the versions that were tested
+    tested = f"-c '{clone}/constraints.txt'"
+    assert install("cli") == f"pip install {tested} '{grader}' '{clone}[cli]'"
 
 
 def test_a_wheel_is_named_by_its_path_while_it_is_there(came_from, tmp_path):
@@ -36,7 +39,9 @@ def test_a_wheel_is_named_by_its_path_while_it_is_there(came_from, tmp_path):
     came_from({"url": wheel.as_uri(), "archive_info": {}})
     assert install("cli") == f"pip install --find-links {tmp_path} '{wheel}[cli]'"
     wheel.unlink()
-    assert install("cli").startswith("pip install ./packages/grader '.[cli]' in a clone of setrl, ")
+    assert install("cli").startswith(
+        "pip install -c constraints.txt ./packages/grader '.[cli]' in a clone of setrl, "
+    )
 
 
 def test_a_repository_on_a_server_is_named_with_its_commit(came_from):
@@ -56,5 +61,5 @@ def test_without_a_known_origin_a_clone_and_a_wheel_are_named(came_from, monkeyp
         lambda: monkeypatch.setattr("importlib.metadata.distribution", missing),
     ):
         set_origin()
-        assert "pip install ./packages/grader '.[cli]' in a clone of setrl" in install("cli")
+        assert "-c constraints.txt ./packages/grader '.[cli]' in a clone of setrl" in install("cli")
         assert "FOLDER 'WHEEL[cli]' with the path of a wheel" in install("cli")

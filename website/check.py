@@ -1,4 +1,4 @@
-"""Check the built site: links, pictures, requests to other hosts, and public names."""
+"""Check the built site: links, pictures, tables, requests to other hosts, search, public names."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing_extensions import override
 
 import setrl
 import setrl_grader
+from website import search
 from website.reference import marked
 
 INTERNAL = {
@@ -26,32 +27,39 @@ INTERNAL = {
 }  # only for our own code
 LOADED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src",
           "video": "src", "audio": "src", "embed": "src", "object": "data"}  # fmt: skip
+CODE = {"code", "pre", "script", "style"}
 NOT_LOADED = {"canonical", "prev", "next", "alternate"}  # rel of <link>
 IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 
 def faults_of(site: Path) -> list[str]:
     """List everything that is wrong with a built site, one sentence each."""
-    return [*link_faults(site), *text_faults(site), *request_faults(site), *name_faults()]
+    return [
+        *link_faults(site), *text_faults(site), *table_faults(site), *request_faults(site),
+        *search.faults(site), *name_faults(),
+    ]  # fmt: skip
 
 
 @dataclass
 class Read(HTMLParser):
-    """The links of a page and their texts, the files that it loads, and its anchors."""
+    """The links of a page and their texts, the files that it loads, its anchors, its prose."""
 
     links: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
+    prose: str = ""
 
     def __post_init__(self) -> None:
         super().__init__()
         self._in_link = False
+        self._code = 0  # how many elements of code are open
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value for name, value in attrs if value is not None}
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        self._code += tag in CODE
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
             self.texts.append("")
@@ -66,11 +74,14 @@ class Read(HTMLParser):
     @override
     def handle_endtag(self, tag: str) -> None:
         self._in_link = self._in_link and tag != "a"
+        self._code -= tag in CODE
 
     @override
     def handle_data(self, data: str) -> None:
         if self._in_link:
             self.texts[-1] += data
+        if not self._code:
+            self.prose += data
 
 
 def link_faults(site: Path) -> Iterator[str]:
@@ -91,6 +102,13 @@ def text_faults(site: Path) -> Iterator[str]:
         for text in dict.fromkeys(read_page(page).texts):
             if re.fullmatch(r"[\w./-]+\.md", text.strip()):
                 yield f"{page.relative_to(site)}: a link has the text {text.strip()}, not a title"
+
+
+def table_faults(site: Path) -> Iterator[str]:
+    """Yield pages on which a table is shown as it was written, with its bars."""
+    for page in sorted(site.rglob("*.html")):
+        if re.search(r"\|\s*:?-{3,}:?\s*\|", read_page(page).prose):
+            yield f"{page.relative_to(site)}: a table is not one: write an empty line before it"
 
 
 def request_faults(site: Path) -> Iterator[str]:
@@ -171,6 +189,8 @@ def _addresses(package: ModuleType, name: str, value: object) -> Iterable[str]:
     """Return the names under which the reference may show it."""
     yield f"{package.__name__}.{name}"
     yield f"{package.__name__}.{name}".replace("setrl.core.", "setrl.")
+    if package.__name__.startswith("setrl.train.trl"):
+        yield f"setrl.trl.{name}"
     yield f"{package.__name__.rpartition('.')[0]}.{name}"
     if hasattr(value, "__qualname__"):
         yield f"{value.__module__}.{value.__qualname__}"

@@ -31,11 +31,13 @@ HIDDEN, SHOWN = "/.agents/", "/agents/"  # MkDocs leaves out folders whose names
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(?=[#)])")
 PLAYGROUND = "playground.html"
 EMBEDDED = f"""\
-Six scenes: one prompt, GRPO and its collapse, sets, their credit, and what the size K does. In the
-[whole playground]({PLAYGROUND}) you change samples and strategies, and see every credit.
+Six scenes: one prompt, GRPO and its collapse, concave counts, their credit, and what the size K of
+sets does. In the [whole playground]({PLAYGROUND}) you change samples and strategies, and see every
+credit.
 
 <iframe class="playground" src="{PLAYGROUND}?only=story" loading="lazy"
 title="Playground: the shares of five strategies in training with GRPO and with sets"></iframe>"""
+SOUGHT = re.compile(f"{DOCS}/(reference/)?(?!theory|experiments)[^/]+$")
 IN_NAVIGATION = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 
 WRITTEN: dict[str, str] = {}
@@ -64,6 +66,7 @@ def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
     if page.is_homepage:
         page.meta["hide"] = ["navigation"]  # it has one page; the playground needs the room
     source = _repository_path(page.file.src_uri)
+    page.meta["search"] = _search(source)
     here = posixpath.dirname(page.file.src_uri)
 
     def moved(found: re.Match[str]) -> str:
@@ -111,6 +114,13 @@ def _add_notebook(file: File, files: Files, config: MkDocsConfig) -> None:
     for name, data in pictures.items():
         beside = posixpath.join(posixpath.dirname(file.src_uri), name)
         files.append(File.generated(config, beside, content=data))
+
+
+def _search(path: str) -> dict[str, Any]:
+    """Return how search ranks a page: guides and the reference first, results later, no sources."""
+    if not path.endswith((".md", ".ipynb")):
+        return {"exclude": True}
+    return {"boost": 1 if SOUGHT.match(path) else 0.01}
 
 
 def _outside(path: str) -> list[str]:

@@ -1,3 +1,11 @@
 """Set credit in TRL, short to import: `from setrl.trl import SetGRPOTrainer`."""
 
-from setrl.train.trl import *  # noqa: F403
+from setrl.train.trl import (
+    MeanLogprob,
+    SetCredit,
+    SetGRPOTrainer,
+    credit_worker,
+    set_credit,
+)
+
+__all__ = ["MeanLogprob", "SetCredit", "SetGRPOTrainer", "credit_worker", "set_credit"]

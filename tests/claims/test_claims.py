@@ -619,7 +619,10 @@ def test_the_page_opens_with_highlights_and_their_verdicts():
     for row in HIGHLIGHTS:
         named = ledger.find(row.id)[0]
         verdict = named.word or names[named.verdict]
-        assert f"| {row.says} | [{verdict}](#{row.id}) | {row.in_short} |" in page
+        linked = f"[{verdict}](#{row.id}). {row.in_short}."
+        as_card = f"### {row.says}\n\nVerdict: {linked}\n\nCounterexample ("
+        assert f"- {row.says}: {linked}" in page or as_card in page
+    assert page.count("\nCounterexample (") == report.CARDS
 
 
 def test_links_within_the_page_lead_to_entries():

@@ -13,6 +13,7 @@ from setrl.evaluate.loading import load_samples
 from setrl.evaluate.samples import Evaluation
 from setrl.logs import open_log
 from setrl.samples.samples import Samples
+from tests.sessions import unwrapped
 
 PROBLEMS, N = 12, 6
 
@@ -39,7 +40,7 @@ def said(setrl, tmp_path):
         a, b = write(tmp_path / "a.jsonl", first), write(tmp_path / "b.jsonl", second)
         code, out, _ = setrl("compare", a, b, "--metrics", "pass", "--quiet")
         assert code == 0
-        return out
+        return unwrapped(out)
 
     return compare
 

@@ -11,6 +11,7 @@ from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.metrics import metric_values
 from setrl.support.errors import ConfigError
 from tests import fake_run
+from tests.sessions import unwrapped
 
 
 def test_metrics_are_chosen_by_name(tmp_path, capsys):
@@ -37,7 +38,7 @@ def test_metrics_are_chosen_by_name(tmp_path, capsys):
 def test_it_reads_the_folders_that_compare_reads(tmp_path, capsys):
     run = fake_run.make(tmp_path / "run", arms=("grpo",), n=8, steps=1, problems=3)
     Evaluate(file=run / "grpo").run()
-    assert "2 seeds, 95% intervals over problems and seeds" in capsys.readouterr().out
+    assert "2 seeds, 95% intervals over problems and seeds" in unwrapped(capsys.readouterr().out)
     Evaluate(file=run / "grpo", json=True).run()
     printed = json.loads(capsys.readouterr().out)
     compared = compare_paths(run / "base", run / "grpo", metrics=["pass"])

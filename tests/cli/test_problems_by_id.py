@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("tyro")
 
 from setrl.logs.importers.tools import READERS
+from tests.sessions import unwrapped
 
 
 def write(path, rows):
@@ -55,7 +56,8 @@ def test_two_prompts_of_six_problems(setrl, tmp_path):
 def test_what_only_one_file_has_is_left_out_and_said_everywhere(setrl, tmp_path):
     first, second = log(tmp_path / "a.jsonl", RATES), log(tmp_path / "b.jsonl", OTHERS[:4])
     _, out, _ = setrl("compare", first, second, "--quiet")
-    assert f"2 problems of {first} left out, such as 'p4': not all have them" in out
+    said = unwrapped(out)
+    assert f"2 problems of {first} left out, such as 'p4': not all have them" in said
     _, out, _ = setrl("compare", first, second, "--json")
     assert json.loads(out)["problems"] == 4
     code, _, err = setrl("report", first, second, "--output", tmp_path / "r", "--k", 1)

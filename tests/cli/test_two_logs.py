@@ -7,6 +7,7 @@ import pytest
 from setrl.logs.log import open_log
 from setrl.logs.options import LogOptions
 from setrl.logs.recording import log_records
+from tests.sessions import unwrapped
 
 pytest.importorskip("tyro")
 
@@ -106,7 +107,7 @@ def test_samples_without_a_grade_are_in_every_output(setrl, tmp_path):
     assert found["ungraded"] == expected
     assert json.loads(setrl("evaluate", b, "--json")[1])["ungraded"] is None
 
-    assert f"A: {LEFT_OUT}" in setrl("compare", a, b)[1]
+    assert f"A: {LEFT_OUT}" in unwrapped(setrl("compare", a, b)[1])
     assert json.loads(setrl("compare", a, b, "--json")[1])["ungraded"] == {"A": expected}
 
     setrl("report", a, b, "--output", tmp_path / "report")
@@ -183,7 +184,7 @@ def test_missing_grades_take_no_problem_away_in_silence(setrl, tmp_path, command
         found = summary["splits"]["given"]["arms"]["a"]["ungraded"]
         assert "a: 1 answer of a problem marked both right and wrong" in said
     else:
-        said = setrl(command, a, *files, "--k", 1, 3, "--quiet")[1]
+        said = unwrapped(setrl(command, a, *files, "--k", 1, 3, "--quiet")[1])
         found = json.loads(setrl(command, a, *files, "--k", 1, 3, "--json")[1])["ungraded"]
         found = found.get("A", found)
     for sentence in (FEW, SOME, BARE):
@@ -244,9 +245,10 @@ def test_compare_shows_strategies_by_default_and_says_who_is_narrower(setrl, tmp
     a, b = log(tmp_path / "a.jsonl", True), log(tmp_path / "b.jsonl", False)
     code, out, _ = setrl("compare", a, b)
     assert code == 0
-    for row in ("pass@1", "majority@4", "correct strategies@4", "effective number of strategies",
+    for row in ("pass@1", "majority@4", "correct strategies@4", "effective strategies",
                 "share of the commonest"):  # fmt: skip
         assert f"\n{row} " in out
+    out = unwrapped(out)
     assert "b uses fewer strategies than a: effective number 1.75 against 4.00" in out
     assert "its pass@k is not distinguishable from the pass@k of a at any k (all k at once)." in out
     assert "a uses more strategies than b: effective number" in setrl("compare", b, a)[1]
@@ -279,7 +281,7 @@ def test_one_curve_has_one_verdict_in_the_same_words(setrl, tmp_path):
     setrl("report", a, b, "--output", tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text()
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert data["splits"][0]["title"] == f"pass@k: b is {words} (all k at once)"
+    assert data["splits"][0]["title"] == f"pass@1: b is below a. All k at once: b is {words}"
     assert "it solves fewer problems: its pass@k is below the pass@k of a for k = 1 to 3" in page
     for ks in ([], ["--k", 1, 4], ["--k", 2, 4]):
         out = setrl("compare", a, b, *ks)[1]

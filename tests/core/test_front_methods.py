@@ -59,6 +59,14 @@ def test_balanced_imitation_gives_every_prompt_and_each_of_its_strategies_the_sa
     np.testing.assert_allclose(found, want * divisors / (divisors + STD_FLOOR), atol=1e-15)
 
 
+def test_what_a_wrong_sample_gets_without_a_penalty_is_0_and_no_rounding_error():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        correct, strategies = rng.integers(0, 2, (4, 7)), rng.integers(0, 4, (4, 7))
+        found = methods.concave_counts().advantages(correct * 1.0, strategies=strategies)
+        assert (found.values_BN[correct == 0] == 0).all()
+
+
 def test_centred_concave_counts_lose_their_mean():
     plain = values(methods.concave_counts(0), strategies=LABELS)
     centred = values(methods.concave_counts(0, baseline="all_sets"), strategies=LABELS)

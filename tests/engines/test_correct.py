@@ -69,7 +69,7 @@ def test_a_format_reward_makes_no_wrong_sample_right(make_chat, way):
     np.testing.assert_array_equal(batch.samples.rewards.ravel(), BOTH)
     assert (metrics["reward/pass@1"], metrics["advantage/wrong_positive"]) == (0.25, 0.0)
     assert metrics["strategies/correct_per_prompt"] == 0.5
-    [first, second] = rollout_records(batch, None, 1, COUNTS)
+    [first, second] = rollout_records(batch, None, 1)
     assert first["correct"] + second["correct"] == RIGHT
 
 
@@ -96,7 +96,7 @@ def test_several_rewards_need_correct_only_for_methods_that_need_it(make_chat):
     batch = step(trainer)
     assert np.isnan(batch.samples.correct).all()
     assert not OF_RIGHT & logged(trainer).keys()
-    assert set(rollout_records(batch, None, 1, COUNTS)[0]["correct"]) == {None}
+    assert set(rollout_records(batch, None, 1)[0]["correct"]) == {None}
 
 
 @pytest.mark.parametrize("values", [GRADED, [2 * one - 1 for one in RIGHT]])

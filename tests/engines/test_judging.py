@@ -218,7 +218,7 @@ def test_a_record_says_that_a_prompt_was_not_judged(base, tmp_path):
     trainer.on_batch = batches.append
     trainer.train()
     path = tmp_path / "rollouts.jsonl"
-    files.write_lines(path, rollout_records(batches[0], None, 1, trainer.method))
+    files.write_lines(path, rollout_records(batches[0], None, 1))
     for group, prompt in zip(open_log(path), batches[0].samples.prompts, strict=True):
         is_unknown = any(sample.strategy is None for sample in group.samples)
         assert is_unknown == (prompt == PROMPTS[1])

@@ -8,7 +8,7 @@ from setrl import methods
 from setrl.judges import Judgement
 from setrl.logs.records import group_of
 from setrl.rewards import Combine
-from setrl.train.gathering.metrics import batch_metrics, rollout_records
+from setrl.train.gathering.metrics import batch_metrics, mean_of, rollout_records
 from setrl.train.scoring import Columns, score
 from setrl.train.scoring.batch import JudgingTimes
 
@@ -99,9 +99,9 @@ def test_samples_of_no_strategy_are_degenerate_and_have_no_commonest_one():
 def test_without_strategies():
     batch = make_batch(methods.dr_grpo(), strategies_BN=None)
     assert not [key for key in batch_metrics(batch) if key.startswith("strategies/")]
-    [record, _] = rollout_records(batch, None, 1, methods.dr_grpo())
+    [record, _] = rollout_records(batch, None, 1)
     assert "strategies" not in record
-    assert set(record["counterfactual"]) == {"grpo", "maxpo"}
+    assert set(record["counterfactual"]) == {"grpo", "maxpo@3"}
 
 
 def test_rare_strategies_are_added_up():
@@ -121,12 +121,14 @@ def test_rare_strategies_are_added_up():
 def test_records_of_samples():
     method = methods.poly_epo(2)
     batch = make_batch(method)
-    first, second = rollout_records(batch, NAMES_BN, 30, method)
+    first, second = rollout_records(batch, NAMES_BN, 30)
     assert (first["step"], first["id"], first["prompt"]) == (30, "30/0", "p")
     assert second["texts"] == ["e", "f", "g", "h"]
     assert group_of(second, "here").column("strategy") == [5, None, 7, 7]
     assert first["read"] == NAMES_BN[0]
-    others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(2), "poly_epo": method}
+    maxpo, poly_epo = methods.maxpo(3), methods.poly_epo(3)  # whatever K the arm has
+    others = {"grpo": methods.dr_grpo(), "maxpo@3": maxpo, "poly_epo@3": poly_epo}
+    assert first["counterfactual"].keys() == others.keys()
     for b, record in enumerate((first, second)):
         assert record["advantages"] == batch.advantages.values_BN[b].tolist()
         for name, other in others.items():
@@ -146,12 +148,20 @@ def test_records_have_the_names_that_a_function_or_a_judge_gives(strategies, nam
     batch = score(Columns(["p"], [list("abcd")], [[1.0, 0, 0, 0]], None, strategies), method)
     if isinstance(strategies[0], Judgement):
         batch = replace(batch, judging=JudgingTimes(1.0, 1.0, 0.0))
-    [record] = rollout_records(batch, None, 1, method)
+    [record] = rollout_records(batch, None, 1)
     assert group_of(record, "here").column("strategy") == names
 
 
 def test_records_have_the_tokens_that_somebody_counted():
     method = methods.dr_grpo()
     columns = Columns(["p", "q"], [["a", "b"]] * 2, [[1.0, 0.0] * 2], tokens=[1, 2, 3, 4])
-    records = rollout_records(score(columns, method), None, 1, method)
+    records = rollout_records(score(columns, method), None, 1)
     assert [record["tokens"] for record in records] == [[1, 2], [3, 4]]
+
+
+def test_the_mean_of_normalised_rewards_is_0_and_no_rounding_error():
+    normalised = np.array([0.1, 0.7, -0.4, 1.3, 0.2]) - np.mean([0.1, 0.7, -0.4, 1.3, 0.2])
+    assert np.mean(normalised) != 0
+    assert mean_of(normalised) == 0
+    assert mean_of([1e-17, 0.0]) == 5e-18
+    assert math.isnan(mean_of([float("nan")]))

@@ -1,6 +1,7 @@
 """Where rewards and strategies come from: functions, models and environments, or together."""
 
 import asyncio
+import re
 
 import numpy as np
 import pandas as pd
@@ -289,3 +290,14 @@ def test_a_function_that_changes_its_samples_in_place_does_not_misalign_the_next
     drawn = [text for texts in batch.samples.texts for text in texts]
     assert seen == [drawn, drawn]
     assert "changed" not in drawn
+
+
+@pytest.mark.parametrize("blank", ["", " \t"])
+def test_a_strategy_without_a_name_is_said_to_be_unknown(make_chat, blank):
+    def labels(completions, **_):
+        return [blank, "a", None, -1] * (len(completions) // 4)
+
+    said = f"the strategy function 'labels' returned {blank!r}, which is read as unknown, so that"
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        batch = step(make_chat(strategy_func=labels))
+    assert np.isnan(batch.samples.strategies[:, 0]).all()

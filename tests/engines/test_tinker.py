@@ -586,3 +586,7 @@ def test_the_snippet_for_tinker_cookbook(monkeypatch):
     strategies = ["abc".index(name) for name in names]
     want = methods.poly_epo(4).advantages([rewards], strategies=[strategies]).values_BN[0]
     np.testing.assert_allclose(totals - totals.mean(), want, atol=1e-12)
+    assert totals.max() <= 1e-12, "a total above 0 would be lowered where a limit stopped a sample"
+    with pytest.warns(UserWarning, match="needs 5 usable samples, and the largest of these grou"):
+        part = asyncio.run(space["SetGroupBuilder"]().compute_group_rewards(group[:4], []))
+    np.testing.assert_allclose([value for value, _ in part] + np.array(rewards[:4]), 0)

@@ -9,12 +9,12 @@ import pytest
 
 from setrl.evaluate.by_task import differences_by_task, estimates_by_task
 from setrl.evaluate.comparison import compare_paths
-from setrl.evaluate.intervals import IntervalConfig
+from setrl.evaluate.intervals import IntervalConfig, t_quantile
 from setrl.evaluate.task_text import difference_table, task_table
 
 TASKS = ("x", "x", "x", "y", "y")
 VALUES = np.array([[1.0, 0.5, 0.0, 1.0, 0.75]])
-PLAIN = IntervalConfig(method="analytic")
+PLAIN = IntervalConfig()
 
 
 def test_the_macro_average_weighs_each_task_the_same():
@@ -25,14 +25,28 @@ def test_the_macro_average_weighs_each_task_the_same():
     assert (found.macro["pass@1"].problems, found.macro["pass@1"].missing) == (5, 0)
 
 
-def test_its_interval_is_that_of_welch():
-    found = differences_by_task(TASKS, {"max@1": (VALUES, 0 * VALUES)}, PLAIN).macro["max@1"]
-    of_x, of_y = 0.25 / 3, 0.03125 / 2
+def test_its_interval_is_that_of_welch_where_no_tail_is_longer():
+    half = np.random.default_rng(0).random(20)
+    values = np.concatenate([half, 1 - half, half / 4, -half / 4])[None]
+    tasks = ["x"] * 40 + ["y"] * 40
+    found = differences_by_task(tasks, {"max@1": (values, 0 * values)}, PLAIN).macro["max@1"]
+    of_x, of_y = (values[0, rows].var(ddof=1) / 40 for rows in (slice(40), slice(40, 80)))
     stderr = math.sqrt(of_x + of_y) / 2
+    degrees = (of_x + of_y) ** 2 / ((of_x**2 + of_y**2) / 39)
     assert found.stderr == pytest.approx(stderr)
-    assert 2 < (of_x + of_y) ** 2 / (of_x**2 / 2 + of_y**2 / 1) < 3
-    assert found.high - found.value == pytest.approx(4.302652729749 * stderr)
-    assert found.value == pytest.approx(-0.6875)
+    reach = t_quantile(math.floor(degrees), 0.95) * stderr
+    assert found.value - found.low == pytest.approx(reach, rel=0.05)
+    assert (found.first, found.second, found.value) == pytest.approx((0, 0.25, -0.25))
+
+
+def test_tasks_that_are_all_right_may_be_less_on_other_problems():
+    """Each end of 3 and of 2 problems counts, over the number of tasks."""
+    found = estimates_by_task(TASKS, {"pass@1": np.ones((1, 5))}, PLAIN)
+    ends = [found.tasks[task]["pass@1"].low for task in "xy"]
+    assert found.macro["pass@1"].low == pytest.approx(
+        1 - math.hypot(*(1 - low for low in ends)) / 2
+    )
+    assert found.macro["pass@1"].high == 1
 
 
 def test_what_is_unknown_of_a_task_is_unknown_of_all():

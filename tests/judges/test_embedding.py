@@ -1,6 +1,7 @@
 """Embeddings → labels: distances, thresholds, and texts that have no direction."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,17 @@ def test_characters_tell_something_of_what_people_call_the_same():
     rows = characters.transform(texts).toarray()
     cosines = np.einsum("pd,pd->p", rows[0::2], rows[1::2])
     assert (found == (cosines > 0.5)).all()
+
+
+def test_a_threshold_that_joins_nothing_is_said_with_what_would():
+    texts = [str(5 * i) for i in range(8)]
+    groups = [Group.of_texts("p", texts), Group.of_texts("q", texts)]
+    narrow = EmbeddingJudge(angles, 1e-4)
+    said = r"every sample alone: no two of 16 .* threshold 0\.0001; .* have the distance 0\.0038"
+    with pytest.warns(UserWarning, match=said):
+        narrow.judge(groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        EmbeddingJudge(angles, 0.1).judge(groups)
+        narrow.judge([Group.of_texts("p", texts)])  # too few to say so
+        narrow.judge([Group.of_texts("p", [text]) for text in texts * 3])  # nothing to join

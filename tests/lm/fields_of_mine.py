@@ -10,7 +10,7 @@ def overlap(completions, **_):
 
 
 def family(completions, **_):
-    return [text[:1] or "none" for text in completions]
+    return [text[:1] or "empty" for text in completions]
 
 
 def nothing(completions, **_):

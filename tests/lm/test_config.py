@@ -271,7 +271,7 @@ def test_each_split_may_have_its_own_number_of_problems():
     cold = tiny(eval_problems={"shifted": 7}, eval_splits=None, cold_base=0.5)
     arms = LanguageModelArms(cold, Path("run"), Path("cache"))
     assert arms.cost(None) == pytest.approx(2 * 107 * cost)
-    assert arms.cost("grpo") == pytest.approx(107 * cost + 6)
+    assert arms.cost("grpo") == pytest.approx(2 * 107 * cost + 6)
     with pytest.raises(ConfigError, match="eval_problems must name splits of test, shifted, got"):
         tiny(eval_problems={"shfted": 7}, eval_splits=None)
     with pytest.raises(ConfigError, match=r"test must be a number above 0"):

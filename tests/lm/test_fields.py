@@ -113,7 +113,7 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
         assert np.ptp(want) > 0
         np.testing.assert_array_equal(batch.advantages.values_BN, want)
         if arm != "distance":  # matrices of pairs are not recorded
-            files.write_lines(tmp_path / "step.jsonl", rollout_records(batch, None, 1, method))
+            files.write_lines(tmp_path / "step.jsonl", rollout_records(batch, None, 1))
             again = credit_groups(list(open_log(tmp_path / "step.jsonl")), method)
             np.testing.assert_array_equal(again.values_BN, want)
     assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)

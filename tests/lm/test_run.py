@@ -92,9 +92,10 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
         recorded = [record["step"] for record in files.read_lines(run.metrics_file)]
         assert recorded == list(range(1, steps + 1))
         assert len(files.read_lines(run.path / "evaluation" / "test.jsonl")) == 2
-    for folder, temperature in (("base", 1.0), ("base/temperature_0.5", 0.5)):
-        evaluated = files.read_lines(run_dir / folder / "evaluation" / "test.jsonl")
-        assert [record["temperature"] for record in evaluated] == [temperature] * 2
+    for model in ("base", *(f"{arm}/seed_0" for arm in resolved.arms)):
+        for folder, temperature in (("", 1.0), ("temperature_0.5", 0.5)):
+            evaluated = files.read_lines(run_dir / model / folder / "evaluation" / "test.jsonl")
+            assert [record["temperature"] for record in evaluated] == [temperature] * 2
 
     files.write_text(run_dir / "base" / "tokenizer.json", "{}")
     with pytest.raises(

@@ -1,4 +1,6 @@
-"""lighteval's details; the rows are made by hand in the format of `--save-details`."""
+"""lighteval's details: its own (0.13.0), and rows made by hand in the form of `--save-details`."""
+
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,8 @@ from tests.logs.reading import read_log
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+
+DETAILS = Path(__file__).parents[1] / "data/lighteval"
 
 
 def row(identity, texts, metric, wrap="{}"):
@@ -30,6 +34,20 @@ def write(folder, *rows):
 
 def read(path, **options):
     return read_log("lighteval", path, **options)
+
+
+def test_what_lighteval_itself_wrote():
+    found = {one["id"]: one for one in read(DETAILS).records}
+    assert {name: one["correct"] for name, one in found.items()} == {
+        "sums|0/0": [1],
+        "sums|0/1": [1],
+        "sums|0/2": [0],
+        "sums|0/3": [0],
+    }
+    first = found["sums|0/0"]
+    assert (first["prompt"], first["gold"], first["texts"]) == ("0 + 5?", "5", ["5"])
+    [sample] = open_log(DETAILS)[0].samples
+    assert sample.tokens == 2
 
 
 @pytest.mark.parametrize("wrap", ["{}", "__{}__"], ids=["new", "up to 0.12"])

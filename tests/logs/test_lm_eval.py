@@ -1,11 +1,14 @@
-"""lm-eval's samples; the lines are made by hand in the format of `--log_samples`."""
+"""lm-eval's samples: its own (0.4.13), and lines made by hand in the format of `--log_samples`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from setrl.support.errors import ConfigError, DataError
 from tests.logs.reading import read_log
+
+LOGS = Path(__file__).parents[1] / "data/lm_eval"
 
 
 def line(doc_id, texts, answers, score, **changes):
@@ -73,7 +76,18 @@ def test_two_tasks_in_a_folder_are_told_apart(tmp_path):
         path = write(tmp_path, line(0, ["7"], ["7"], 1.0), line(1, ["7"], ["7"], 1.0))
         path.rename(tmp_path / f"samples_{task}_2026-03-01T00-00-00.5.jsonl")
     tasks = [one["task"] for one in read(tmp_path).records]
-    assert tasks == ["samples_gsm8k"] * 2 + ["samples_svamp"] * 2
+    assert tasks == ["gsm8k"] * 2 + ["svamp"] * 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "right"), [(None, [1, 0, 0, 0]), ("flexible-extract", [1, 1, 0, 0])]
+)
+def test_what_lm_eval_itself_wrote(chosen, right):
+    records = read(LOGS, filter=chosen).records
+    assert [one["id"] for one in records[::4]] == ["samples_products/0", "samples_sums/0"]
+    assert [one["task"] for one in records] == ["products"] * 4 + ["sums"] * 4
+    assert [one["correct"] for one in records] == [[each] for each in right] * 2
+    assert (records[4]["prompt"], records[4]["gold"]) == ("0 + 5?", "5")
 
 
 def test_a_missing_score_is_null_and_counts_as_wrong_if_asked(tmp_path):

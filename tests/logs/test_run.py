@@ -62,13 +62,17 @@ def test_what_is_no_number_in_the_evaluation_of_a_policy_is_unknown(tmp_path):
     assert Seed(tmp_path).outcome == {}
 
 
-def test_the_base_at_another_temperature_is_an_arm_that_nothing_trained(tmp_path):
-    for folder in ("grpo/seed_0", "base/evaluation", "base/temperature_0.5/evaluation", "figures"):
+def test_a_model_at_another_temperature_is_an_arm(tmp_path):
+    for folder in ("base/evaluation", "base/temperature_0.5/evaluation", "figures",
+                   "grpo/seed_0", "grpo/seed_1/temperature_0.5/evaluation"):  # fmt: skip
         (tmp_path / folder).mkdir(parents=True)
     arms = Run(tmp_path).arms
-    assert list(arms) == ["base", "base_temperature_0.5", "grpo"]
+    assert list(arms) == ["base", "base_temperature_0.5", "grpo", "grpo_temperature_0.5"]
     assert arms["base_temperature_0.5"].seeds == {0: Seed(tmp_path / "base/temperature_0.5")}
-    assert [is_base(arm) for arm in arms] == [True, True, False]
+    assert list(arms["grpo"].seeds) == [0, 1]
+    colder = tmp_path / "grpo/seed_1/temperature_0.5"
+    assert arms["grpo_temperature_0.5"].seeds == {1: Seed(colder, 1)}
+    assert [is_base(arm) for arm in arms] == [True, True, False, False]
 
 
 def test_any_folder_of_a_model_is_an_arm_with_one_seed(tmp_path):

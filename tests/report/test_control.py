@@ -12,11 +12,15 @@ import pytest
 import yaml
 
 from setrl.evaluate.looks import looks
+from setrl.logs.run import Run
 from setrl.show.report import env_steps, publish_report, write_report
 from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.page import charts, facts, render
 from setrl.show.report.run import ReportedRun
 from setrl.show.report.style import LIGHT, numbers
+from setrl.show.report.tables import tables
+from setrl.support import files
+from setrl.support.wording import MISSING
 
 ARMS = {
     "base": (0.4, 5.0),
@@ -66,6 +70,20 @@ def test_means_and_standard_errors_are_over_seeds(run_dir: Path) -> None:
     assert data.outcome("poly_n8_k4", "path_length").value == 4.0
     assert math.isnan(data.outcome("base", "effective_goals").stderr)
     assert math.isnan(data.outcome("base", "nothing").value)
+
+
+def test_the_table_has_what_arms_cost_in_steps_and_in_resets(run_dir: Path) -> None:
+    seed = Run(run_dir).seed("poly_n8_k4", 0)
+    rows = [
+        {**row, "rollout/resets": row["step"] // 10} for row in files.read_lines(seed.metrics_file)
+    ]
+    files.write_lines(seed.metrics_file, rows)
+    [table] = tables(ReportedRun(run_dir))
+    place = table.columns.index("steps")
+    assert table.columns[place : place + 2] == ("steps", "resets")
+    cost = {name: [cell.text for cell in cells[place : place + 2]] for name, cells in table.rows}
+    assert cost[ReportedRun(run_dir).looks["poly_n8_k4"].label] == ["90", "9"]
+    assert cost[ReportedRun(run_dir).looks["ppo_ent_0.5"].label] == ["90", MISSING]
 
 
 def test_success_is_held_against_the_measures_of_diversity(run_dir: Path) -> None:

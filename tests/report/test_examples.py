@@ -57,7 +57,7 @@ def test_a_problem_that_one_arm_alone_solved_is_shown_with_the_winning_sample(tm
     found = solved_by_one(data, data.splits[0])
     solved = {
         arm: [any(any(seed[p]["correct"]) for seed in records(run, arm)) for p in range(6)]
-        for arm in ("base", "grpo", "maxpo", "poly_epo")
+        for arm in ("grpo", "maxpo", "poly_epo")
     }
     number = np.array(list(solved.values())).sum(axis=0)
     assert found["alone"] == (number == 1).sum() >= 1

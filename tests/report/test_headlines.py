@@ -11,6 +11,7 @@ from setrl.evaluate.looks import looks
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary, Summary
 from setrl.show.report import headlines as h
 from setrl.show.report.run import ReportedRun
+from setrl.show.report.tables import difference_table
 from setrl.show.report.verdict import verdict_in_words
 from tests import fake_run
 
@@ -69,20 +70,21 @@ def test_strategies_kept_or_gained(strategies, sentence):
 
 
 @pytest.mark.parametrize(
-    ("poly", "title"),
+    ("poly", "first", "all_k"),
     [
-        ((0.1, 0.1, 0.1, 0.1), "Poly-EPO is above GRPO at every k"),
-        ((0, 0, 0.1, 0.1), "Poly-EPO is above GRPO for k = 4 to 8"),
-        ((-0.1, 0, 0, 0.1), "Poly-EPO is above GRPO for k = 8 and below it for k = 1"),
-        ((-0.1, -0.1, 0, 0), "Poly-EPO is below GRPO for k = 1 to 2"),
-        ((0.1, 0, 0.1, 0), "Poly-EPO is above GRPO for k = 1, 4"),
-        ((0, 0.04, 0.04, 0), "Poly-EPO is not distinguishable from GRPO at any k"),
+        ((0.1, 0.1, 0.1, 0.1), "above GRPO", "above GRPO at every k"),
+        ((0, 0, 0.1, 0.1), "not distinguishable from GRPO", "above GRPO for k = 4 to 8"),
+        ((-0.1, 0, 0, 0.1), "below GRPO", "above GRPO for k = 8 and below it for k = 1"),
+        ((-0.1, -0.1, 0, 0), "below GRPO", "below GRPO for k = 1 to 2"),
+        ((0.1, 0, 0.1, 0), "above GRPO", "above GRPO for k = 1, 4"),
+        ((0, 0.04, 0.04, 0), "not distinguishable from GRPO",
+         "not distinguishable from GRPO at any k"),
     ],
-)
-def test_the_title_of_pass_at_k_says_where_the_band_excludes_0(poly, title):
+)  # fmt: skip
+def test_the_title_says_where_k_1_and_where_the_band_exclude_0(poly, first, all_k):
     given = data(split(poly=poly))
     assert h.pass_at_k_title(given, given.splits[0]) == (
-        f"On the shifted split, {title} (all k at once)"
+        f"pass@1 on the shifted split: Poly-EPO is {first}. All k at once: Poly-EPO is {all_k}"
     )
 
 
@@ -95,7 +97,8 @@ def test_arms_with_the_same_verdict_share_a_phrase():
     )
     title = h.pass_at_k_title(data(two), two)
     assert title == (
-        "On the shifted split, Poly-EPO and MaxPO are above GRPO at every k (all k at once)"
+        "pass@1 on the shifted split: Poly-EPO and MaxPO are above GRPO. "
+        "All k at once: Poly-EPO and MaxPO are above GRPO at every k"
     )
 
 
@@ -116,14 +119,20 @@ def test_the_time_of_the_credit_is_said(tmp_path):
     assert h.time_title(run) == "Credit takes at most 0.17% of a training step"
 
 
-def test_one_k_is_judged_by_the_band_that_holds_for_all_k():
-    """An interval of one k that excludes 0 is no verdict where the band does not."""
+def test_head_title_and_table_read_every_k_alike():
+    """pass@1 has its own interval: it was fixed beforehand. Other k have the band."""
     over_k = {f"pass@{k}": difference(0.1, reach=0.09) for k in (1, 2, 4, 8)}
-    wide = Band((1, 2, 4, 8), (0.1,) * 4, (0.01, 0.01, 0.01, -0.02), (0.2,) * 4, 2.0, 0.95)
+    wide = Band((1, 2, 4, 8), (0.1,) * 4, (-0.01, 0.01, 0.01, -0.02), (0.2,) * 4, 2.0, 0.95)
     one = split()
     one = replace(one, differences=(ArmDifference("poly_epo", "grpo", over_k, wide),))
     [said, *_] = verdict_in_words(data(one))
-    assert said.endswith("cannot be distinguished: +10.0 points [−2.0, 20.0] (all k at once).")
-    assert h.pass_at_k_title(data(one), one).startswith(
-        "On the shifted split, Poly-EPO is above GRPO for k = 1 to 4"
+    assert said.endswith(" solves more problems than GRPO (50.0%): +10.0 points [1.0, 19.0].")
+    assert h.pass_at_k_title(data(one), one) == (
+        "pass@1 on the shifted split: Poly-EPO is above GRPO. "
+        "All k at once: Poly-EPO is above GRPO for k = 2 to 4"
     )
+    [(_, cells)] = difference_table(data(one), one).rows
+    shown = {name: (cell.shows, *cell.details) for name, cell in zip(
+        difference_table(data(one), one).columns, cells, strict=True)}  # fmt: skip
+    assert shown["pass@1, points"] == ("above", "[1.0, 19.0]")
+    assert shown["pass@8, points"] == ("unclear", "[−2.0, 20.0]")

@@ -93,9 +93,12 @@ def test_a_function_reads_a_problem_with_its_columns(folder):
     rewards = rewards_from_config({"function": "own:as_gold"}, "answer", folder)
     readings = rewards.read(SUM, ["7", "8"])
     assert [r.correct for r in readings] == [True, False]
-    assert [r.answer for r in readings] == ["7", "8"]
+    assert [r.answer for r in readings] == [None, None]  # nobody says where the answer is
     assert [r.reason for r in readings] == ["", "reward 0"]
-    assert sys.modules["own"].seen == [("3 + 4", ["easy", "easy"])]
+    rewards.outcome.function.read_answer = str.strip
+    assert [r.answer for r in rewards.read(SUM, [" 7", "8 "])] == ["7", "8"]
+    del rewards.outcome.function.read_answer
+    assert sys.modules["own"].seen == [("3 + 4", ["easy", "easy"])] * 2
 
 
 def test_what_a_function_does_not_know_is_unknown(folder):

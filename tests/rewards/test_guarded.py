@@ -35,6 +35,19 @@ def test_values_as_numbers():
     assert [type(value) for value in found[:3]] == [float] * 3
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "right", "0", None],
+        np.array([[1.0], [1.0], [0.0], [np.nan]]),
+        np.array([1, 1, 0, np.nan]),
+    ],
+    ids=["text", "(n, 1)", "(n,)"],
+)
+def test_values_are_read_as_the_guide_says(values):
+    assert call(lambda completions: values)[1] == [1.0, 1.0, 0.0, None]
+
+
 def test_a_generator_that_fails_is_a_failed_call():
     _, found = call(lambda completions: (float(text) for text in completions), on_error="unknown")
     assert found == [1.0, 2.0, None, 4.0]

@@ -110,6 +110,19 @@ def test_a_prompt_says_what_its_samples_lack():
     assert reasons(batch([PROSE], method=methods.dr_grpo())) == [None]
 
 
+def test_a_run_in_which_all_samples_are_cut_stops_with_what_is_wrong():
+    """Rewards and problems are not: masked samples have none."""
+
+    def make(_):
+        return batch([KNOWN] * 32, cut=[True] * 128, truncated=Truncation("mask"))
+
+    step, message = steps_until_stop(CreditWatch(), make)
+    assert step == 8
+    assert "256 of them lack samples that were cut at the length limit and masked" in message
+    assert "raise the limit of tokens" in message
+    assert "look at the rewards" not in message
+
+
 def test_samples_that_were_cut_are_not_missing():
     def make(step):
         return batch([KNOWN] * 4, cut=[True] * 16, truncated=Truncation("mask"))

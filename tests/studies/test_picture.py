@@ -13,8 +13,7 @@ pytest.importorskip("tyro")
 pytest.importorskip("matplotlib")
 
 from studies import animation, picture
-from studies.front import FOLDER, PASS, RIGHT, Run
-from studies.picture import PICTURE, SHARES, TRACK
+from studies.picture import FOLDER, PASS, PICTURE, RESULTS, SHARES, TRACK, value
 from tests import fake_run
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +25,8 @@ def shares():
 
 
 @pytest.fixture(scope="module")
-def run():
-    return Run.read(FOLDER / "polynomial.json")
+def splits():
+    return files.read_json(FOLDER / RESULTS)["splits"]
 
 
 def moving(svg: str, look: str) -> dict[str, str]:
@@ -35,33 +34,34 @@ def moving(svg: str, look: str) -> dict[str, str]:
     return {name: rule for name, rule in re.findall(r"^\.(m\d+)\{(.*)$", svg, re.M) if look in rule}
 
 
-def test_the_committed_picture_is_what_the_script_makes(shares, run):
-    made = picture.picture(shares, run)
+def test_the_committed_picture_is_what_the_script_makes(shares, splits):
+    made = picture.picture(shares, splits)
     assert (FOLDER / PICTURE).read_text(encoding="utf-8") == made
     assert len(made) < 60_000
 
 
-def test_the_start_page_and_the_readme_show_it_and_say_what_the_data_say(run):
+def test_the_start_page_and_the_readme_show_it_and_say_what_the_data_say(splits):
     for page in ("docs/index.md", "README.md"):
         words = " ".join((ROOT / page).read_text(encoding="utf-8").split())
         assert f"![{picture.ALT}](" in words
-        assert re.search(r"GRPO keeps one .*Poly-EPO keeps (them )?all", words), page
-    base, grpo, poly = (run.value(arm, RIGHT) for arm in ("base", *picture.ARMS))
+        assert "GRPO keeps one right strategy, and concave counts as many as the base" in words
+    right = "correct_strategies@32"
+    base, grpo, counts = (value(splits, arm, right) for arm in ("base", *picture.ARMS))
     assert round(grpo) == 1
-    assert poly > base
-    assert run.value("grpo", PASS, "shifted") < 0.1
-    assert run.value("poly_epo_4", PASS, "shifted") > 0.8
+    assert counts > base
+    assert value(splits, "grpo", PASS, "shifted") < 0.1
+    assert value(splits, "concave_counts", PASS, "shifted") > 0.8
 
 
-def test_discs_and_bars_have_the_sizes_of_the_data(shares, run):
+def test_discs_and_bars_have_the_sizes_of_the_data(shares, splits):
     """A changed share or result changes the picture, at its frame and in proportion."""
-    made = picture.picture(shares, run)
-    areas = [0.2057, 0.9985]  # GRPO's x=0
+    made = picture.picture(shares, splits)
+    areas = [0.2005, 0.9989]  # GRPO's x=0
     assert [shares["arms"]["grpo"]["shares"]["x=0"][frame] for frame in (0, -1)] == areas
     rule = next(iter(moving(made, "scale(").values()))
     scales = [float(found) for found in re.findall(r"scale\(([\d.]+)\)", rule)]
-    assert [round(scale**2, 3) for scale in (scales[1], scales[0])] == [0.206, 0.998]
-    length = TRACK * run.value("poly_epo_4", PASS, "shifted")
+    assert [round(scale**2, 3) for scale in (scales[3], scales[0])] == [0.201, 0.998]
+    length = TRACK * value(splits, "concave_counts", PASS, "shifted")
     assert f'width="{length:.1f}"' in made
 
 
@@ -71,8 +71,8 @@ def test_every_frame_is_a_distribution_over_strategies(shares):
             assert 0.98 < sum(frame) < 1.001  # the rest could not be read
 
 
-def test_it_stands_still_at_the_end_where_less_motion_is_asked_for(shares, run):
-    made = picture.picture(shares, run)
+def test_it_opens_with_the_end_and_stands_there_where_less_motion_is_asked_for(shares, splits):
+    made = picture.picture(shares, splits)
     root = ET.fromstring(made)
     assert root.tag.endswith("svg")
     assert "<script" not in made
@@ -81,18 +81,19 @@ def test_it_stands_still_at_the_end_where_less_motion_is_asked_for(shares, run):
     )
     for rule in moving(made, "").values():
         still, keyframes = rule.split(";animation-name", 1)
-        before_the_end = re.findall(r"\{([^{}]*)\}", keyframes)[-2]
-        assert still == before_the_end
+        states = re.findall(r"\{([^{}]*)\}", keyframes)
+        assert states[0] == states[1] == states[-1] == still
+        assert states[2] != still
 
 
-def test_a_run_is_collected_and_drawn(tmp_path, run, monkeypatch):
+def test_a_run_is_collected_and_drawn(tmp_path, splits):
     run_dir = fake_run.make(tmp_path / "run", tuple(picture.ARMS), steps=50, evaluated=False)
     collected = files.read_json(picture.collect(run_dir, tmp_path))
     assert collected["seeds"] == ["0", "1"]
     assert collected["steps"][-1] == 50
     first = [fake_metrics(run_dir, seed)[0]["reward/pass@1"] for seed in (0, 1)]
     assert collected["arms"]["grpo"][PASS][0] == pytest.approx(sum(first) / 2, abs=1e-4)
-    assert picture.picture(collected, run).count("<circle") == 2 * (2 * 9 + 1)
+    assert picture.picture(collected, splits).count("<circle") == 2 * (2 * 9 + 1)
 
 
 def fake_metrics(run_dir, seed):
@@ -101,7 +102,7 @@ def fake_metrics(run_dir, seed):
 
 def test_a_run_without_an_arm_and_an_unfinished_one_are_refused(tmp_path):
     without = fake_run.make(tmp_path / "without", ("grpo",), steps=3, evaluated=False)
-    with pytest.raises(RunError, match="lacks poly_epo_4"):
+    with pytest.raises(RunError, match="lacks concave_counts"):
         picture.collect(without, tmp_path)
     short = fake_run.make(tmp_path / "short", tuple(picture.ARMS), steps=3, evaluated=False)
     log = short / "grpo" / "seed_0" / "metrics.jsonl"
@@ -112,5 +113,6 @@ def test_a_run_without_an_arm_and_an_unfinished_one_are_refused(tmp_path):
 
 def test_frames_come_in_time_for_the_results(shares):
     last = animation.FIRST + animation.FRAME * (len(shares["steps"]) - 1)
-    assert last <= animation.RESULT < animation.BACK < animation.LOOP
+    assert animation.SHOWN < animation.BACK < animation.FIRST
+    assert last <= animation.RESULT < animation.LOOP - 2
     assert 10 <= animation.LOOP <= 14

@@ -1,4 +1,4 @@
-"""The tables of docs/reference say what the docstrings say, and the site shows the docstrings."""
+"""The lists of docs/reference say what the docstrings say, and the site shows the docstrings."""
 
 import pytest
 
@@ -10,9 +10,8 @@ PAGE = """# setrl.support.errors
 
 Two.
 
-| name | what it is |
-|---|---|
-| [`RunError`](../../src/setrl/support/errors.py) | Old. |
+- [`RunError`](../../src/setrl/support/errors.py): Old.
+    - `old`: Old.
 
 <!-- docstrings
 ::: setrl.support.errors.ConfigError
@@ -26,43 +25,61 @@ pages = pytest.mark.parametrize("path", sorted(reference.FOLDER.glob("*.md")), i
 
 
 @pages
-def test_the_tables_say_what_the_docstrings_say(path):
+def test_the_lists_say_what_the_docstrings_say(path):
     page = path.read_text(encoding="utf-8")
-    assert reference.filled(page) == page, "python -m website.reference writes the tables anew"
+    assert reference.filled(page) == page, "python -m website.reference writes the lists anew"
 
 
 @pages
-def test_every_mark_is_in_a_comment_below_a_table(path):
+def test_every_mark_is_in_a_comment_below_a_list(path):
     page = path.read_text(encoding="utf-8")
     blocks = reference.BLOCK.findall(page)
-    assert all(table for table, _ in blocks)
+    assert all(listed for listed, _ in blocks)
     marks = [one for _, block in blocks for one in reference.MARK.findall(block)]
     assert marks == reference.MARK.findall(page)
 
 
-def test_a_table_has_a_row_for_each_mark_and_no_other():
+def test_a_list_has_an_entry_for_each_mark_and_no_other():
     filled = reference.filled(PAGE)
-    assert "| [`ConfigError`](../../src/setrl/support/errors.py) | A config" in filled
+    assert "\n\n- [`ConfigError`](../../src/setrl/support/errors.py): A config" in filled
     assert (
-        "| [`setrl.samples.values.DEGENERATE`](../../src/setrl/samples/values.py) | The" in filled
+        "\n- [`setrl.samples.values.DEGENERATE`](../../src/setrl/samples/values.py): The" in filled
     )
-    assert "RunError" not in filled
+    assert "Old" not in filled
     assert reference.filled(filled) == filled
 
 
-def test_a_bar_of_an_equation_does_not_end_a_cell():
-    name = "setrl.objectives.distinct_share"
-    row = reference._row("setrl.objectives", name, [name])
-    assert r"f(S) = \|{cᵢ : i∈S}\| / K" in row
+def test_an_entry_has_signature_arguments_shape_and_default():
+    name = "setrl.credit.Credit"
+    first, means, *_, last = reference._entry("setrl.credit", name, [name])
+    assert "`(means: SetMeans, num_sets: float | np.ndarray, share_N: np.ndarray, " in first
+    assert first.endswith(
+        "stderr_contrast_BN: np.ndarray | None = None)`: What an estimator found."
+    )
+    assert means.startswith("    - `means`: u, u − v, U and, where known")
+    assert (
+        last == "    - `stderr_contrast_BN`: Standard error of u − v; None when every set counted."
+    )
+    name = "setrl.methods.maxpo"
+    (only,) = reference._entry("setrl.methods", name, [name])
+    assert "`(set_size: SetSize = 4, estimator: Estimator | None = None) -> Method`: u − v" in only
 
 
 def test_the_site_has_the_marks_and_links_names_to_them():
     shown = reference.for_site(reference.filled(PAGE))
-    assert "| [`ConfigError`](#setrl.support.errors.ConfigError) | A config" in shown
-    assert "| [`setrl.samples.values.DEGENERATE`](#setrl.samples.values.DEGENERATE) |" in shown
+    assert "\n\n- [`ConfigError`](#setrl.support.errors.ConfigError): A config" in shown
+    assert "- [`setrl.samples.values.DEGENERATE`](#setrl.samples.values.DEGENERATE): The" in shown
     assert "<!--" not in shown
     assert "-->" not in shown
     assert "\n\n::: setrl.support.errors.ConfigError\n" in shown
+
+
+def test_the_site_says_arguments_only_in_docstrings():
+    page = "# setrl.methods\n\n<!-- docstrings\n::: setrl.methods.maxpo\n-->\n"
+    (listed,) = [
+        line for line in reference.for_site(reference.filled(page)).splitlines() if "- " in line
+    ]
+    assert listed.startswith("- [`maxpo`](#setrl.methods.maxpo): u − v of max@K")
 
 
 def test_a_name_without_a_docstring_is_named():

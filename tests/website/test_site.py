@@ -21,7 +21,10 @@ def faults(tmp_path):
         (tmp_path / "index.html").write_text(PAGE.format(body))
         (tmp_path / "a" / "b.html").write_text(PAGE.format(""))
         (tmp_path / "one.png").write_bytes(b"")
-        return [*check.link_faults(tmp_path), *check.request_faults(tmp_path)]
+        return [
+            *check.link_faults(tmp_path), *check.table_faults(tmp_path),
+            *check.request_faults(tmp_path),
+        ]  # fmt: skip
 
     return of
 
@@ -34,6 +37,7 @@ def faults(tmp_path):
         '<a href="https://example.org/x">a link is not a request</a>',
         '<img src="one.png">',
         '<link rel="canonical" href="https://example.org/">',
+        "<p><code>|---|</code> is shown as code</p>",
     ],
 )
 def test_what_is_right_has_no_fault(faults, body):
@@ -50,6 +54,7 @@ def test_what_is_right_has_no_fault(faults, body):
         ('<a href="/a/b.html">x</a>', "index.html: /a/b.html: begins with /"),
         ('<script src="//cdn.example/x.js"></script>', "index.html: loads //cdn.example/x.js"),
         ('<link rel="stylesheet" href="https://fonts.example/x">', "index.html: loads https://fon"),
+        ("<p>| name | what |\n|---|:--|</p>", "index.html: a table is not one"),
         ('<p style="background: url(http://x.example/y.png)">', "index.html: loads http://x.exam"),
     ],
 )

@@ -10,7 +10,7 @@ const FOLDER = join(import.meta.dirname, "../../docs/lab");
 
 const PICTURES = [
   { name: "credit", part: "#credit", hash: "#s=1A1A1A1A1A1A1A0B", width: 1180, colorScheme: "light", point: 7 },
-  { name: "story", part: "#story", hash: "", width: 1180, colorScheme: "light", press: "4 sets" },
+  { name: "who-gets-credit", part: "#story", hash: "", width: 1000, colorScheme: "light", press: "5 credit" },
   { name: "parts", part: "#parts", hash: "", width: 1180, colorScheme: "light" },
   { name: "collapse", part: "#collapse", hash: "#t=200", width: 1180, colorScheme: "dark" },
   { name: "water", part: "#water", hash: "#mix=0.6", width: 1180, colorScheme: "light" },
@@ -28,7 +28,7 @@ afterAll(() => browser?.close());
 
 it.each(PICTURES)("$name", async ({ name, part, hash, width, colorScheme, ...rest }) => {
   const look = { viewport: { width, height: 1000 }, colorScheme, reducedMotion: "reduce" } as const;
-  const { page, misdeeds } = await open(browser, address + hash, look, "#story svg");
+  const { page, misdeeds } = await open(browser, address + hash, look, "#story table");
   // A phone folds all parts but the story.
   for (const folded of await page.locator(`${part} > details`).all())
     await folded.evaluate((panel) => panel.setAttribute("open", ""));

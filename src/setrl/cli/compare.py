@@ -77,8 +77,10 @@ class Compare(EvaluatedFields, Said):
     def run(self) -> None:
         """Print the comparison."""
         from setrl.evaluate.comparison import compare_paths
+        from setrl.evaluate.sides import other_splits
         from setrl.evaluate.task_text import difference_table
         from setrl.evaluate.text import FEW, comparison_text
+        from setrl.support.wording import wrapped
 
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
@@ -97,5 +99,7 @@ class Compare(EvaluatedFields, Said):
             self.say_json(**result.to_json())
         else:
             text = comparison_text(result, self.details, None if self.k else FEW)
-            tables = text, difference_table(result.by_task, self.metrics)
+            others = other_splits(result.split, self.first, self.second)
+            also = f"other evaluations: --split {' or '.join(others)}" if others else ""
+            tables = wrapped(text), difference_table(result.by_task, self.metrics), also
             print("\n\n".join(filter(None, tables)))

@@ -92,6 +92,7 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.summary import summarise
         from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
+        from setrl.support.wording import wrapped
 
         chosen = self.split or common_split(self.file)
         side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
@@ -110,8 +111,8 @@ class Evaluate(EvaluatedFields, Said):
             self.say_json(path=str(self.file), notes=notes, **plain_json(asdict(arm)))
         else:
             print(self.file)
-            tables = metric_table(arm, self.metrics, notes), task_table(arm.by_task, self.metrics)
-            print("\n\n".join(filter(None, tables)))
+            table = wrapped(metric_table(arm, self.metrics, notes))
+            print("\n\n".join(filter(None, (table, task_table(arm.by_task, self.metrics)))))
         return side
 
     def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:

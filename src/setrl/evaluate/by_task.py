@@ -2,9 +2,14 @@
 
 With T tasks, the value v_t of each and its standard error s_t over the P_t problems of the task:
 
-    macro average = Σ v_t / T      SE² = Σ s_t² / T²      interval: value ± t_ν·SE
+    macro average = Σ v_t / T      SE² = Σ s_t² / T²      low = value − √Σ (v_t − low_t)²·f_t² / T
 
-with Welch and Satterthwaite's ν = (Σ s_t²)² / Σ (s_t⁴/(P_t − 1)). The tasks are fixed, and the
+and high in the same way, from the ends of the tasks' intervals (Zou and Donner, Statistics in
+Medicine 27, 2008). f_t = t_ν/t_{P_t − 1}, with Welch and Satterthwaite's
+
+    ν = (Σ s_t²)² / Σ (s_t⁴/(P_t − 1))
+
+Where few problems make no interval longer, this is value ± t_ν·SE. The tasks are fixed, and the
 problems are a draw from each.
 """
 
@@ -26,7 +31,7 @@ from setrl.evaluate.intervals import (
     paired_difference,
     t_quantile,
 )
-from setrl.evaluate.metrics import METRICS
+from setrl.evaluate.metrics import bounds_of
 
 Value = TypeVar("Value", bound=Estimate | Difference)
 
@@ -59,7 +64,7 @@ def estimates_by_task(
     """
 
     def of(metric: str, rows: Sequence[int]) -> Estimate:
-        return mean_over_problems(values[metric][:, rows], config)
+        return mean_over_problems(values[metric][:, rows], config, bounds_of(metric))
 
     several = any(len(values_RP) > 1 for values_RP in values.values())
     return _by_task(tasks_P, list(values), of, math.nan if several else config.level)
@@ -78,7 +83,8 @@ def differences_by_task(
 
     def of(metric: str, rows: Sequence[int]) -> Difference:
         first_RP, second_RP = values[metric]
-        return paired_difference(second_RP[:, rows], first_RP[:, rows], config)
+        pair = second_RP[:, rows], first_RP[:, rows]
+        return paired_difference(*pair, config, bounds_of(metric))
 
     several = any(len(one) > 1 for pair in values.values() for one in pair)
     return _by_task(tasks_P, list(values), of, math.nan if several else config.level)
@@ -96,39 +102,44 @@ def _by_task(
     for row, task in enumerate(tasks_P):
         rows.setdefault(task, []).append(row)
     tasks = {task: {metric: of(metric, rows[task]) for metric in metrics} for task in rows}
-    macro = {
-        metric: _macro(metric, [one[metric] for one in tasks.values()], level) for metric in metrics
-    }
+    macro = {metric: _macro([one[metric] for one in tasks.values()], level) for metric in metrics}
     return ByTask({task: len(found) for task, found in rows.items()}, tasks, macro)
 
 
-def _macro(metric: str, values_T: Sequence[Value], level: float) -> Value:
+def _macro(values_T: Sequence[Value], level: float) -> Value:
     """Return the mean of the values of tasks; NaN where one is unknown."""
     variances_T = np.array([one.stderr**2 for one in values_T])
-    stderr = math.sqrt(variances_T.sum()) / len(values_T)
+    degrees_T = [max(1, one.problems - 1) for one in values_T]
     value = float(np.mean([one.value for one in values_T]))
-    reach = stderr * _reach(variances_T, np.array([one.problems - 1 for one in values_T]), level)
-    least, most = (-1.0, 1.0) if isinstance(values_T[0], Difference) else (0.0, 1.0)
-    if not METRICS[metric.partition("@")[0]].share:
-        least, most = -math.inf, math.inf
-    low, high = np.clip([value - reach, value + reach], least, most).tolist()
+    factor_T = _factors(variances_T, degrees_T, level)
+    below, above = (
+        float(np.linalg.norm(factor_T * [abs(one.value - end) for one, end in zip(
+            values_T, ends, strict=True)])) / len(values_T)
+        for ends in zip(*(one.ends for one in values_T), strict=True)
+    )  # fmt: skip
     total = {name: sum(getattr(one, name) for one in values_T) for name in ("problems", "missing")}
     return replace(
-        values_T[0], value=value, low=low, high=high, stderr=stderr, **total,
-        **_means(values_T),
+        values_T[0], value=value, low=value - below, high=value + above,
+        stderr=math.sqrt(variances_T.sum()) / len(values_T), **total, **_means(values_T),
     )  # fmt: skip
 
 
 def _means(values_T: Sequence[Value]) -> dict[str, Any]:
     """Return the means of what estimates or differences say besides their interval."""
-    key = "improvement" if isinstance(values_T[0], Difference) else "per_seed"
-    mean = np.mean([getattr(one, key) for one in values_T], axis=0)
-    return {key: float(mean) if mean.ndim == 0 else tuple(mean.tolist())}
+    of_difference = ("improvement", "first", "second")
+    keys = of_difference if isinstance(values_T[0], Difference) else ("per_seed",)
+    means = {key: np.mean([getattr(one, key) for one in values_T], axis=0) for key in keys}
+    return {
+        key: float(mean) if mean.ndim == 0 else tuple(mean.tolist()) for key, mean in means.items()
+    }
 
 
-def _reach(variances_T: Floats, degrees_T: Floats, level: float) -> float:
-    """Return how many standard errors the interval reaches."""
-    if math.isnan(level) or not variances_T.sum() > 0:
-        return math.nan if math.isnan(level) or np.isnan(variances_T).any() else 0.0
+def _factors(variances_T: Floats, degrees_T: Sequence[int], level: float) -> Floats:
+    """Return t_ν/t_{P − 1} of each task; 1 where nothing varies, NaN without an interval."""
+    if math.isnan(level) or np.isnan(variances_T).any():
+        return np.full(len(variances_T), np.nan)
+    if not variances_T.sum() > 0:
+        return np.ones(len(variances_T))
     degrees = variances_T.sum() ** 2 / (variances_T**2 / degrees_T).sum()
-    return t_quantile(max(1, math.floor(degrees)), level)
+    shared = t_quantile(max(1, math.floor(degrees)), level)
+    return np.array([shared / t_quantile(own, level) for own in degrees_T])

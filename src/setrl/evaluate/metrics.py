@@ -6,7 +6,7 @@ A name is `metric@x` where the metric is a curve, over the samples k or the shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,7 +77,7 @@ METRICS: dict[str, Metric] = {
     "g_pass_1": Metric("G-pass(τ=1)", share=True),
     "g_pass_mean": Metric("mG-pass", share=True),
     "cover": Metric("Cover", "τ", share=True),
-    "effective_number": Metric("effective number of strategies", "", digits=2),
+    "effective_number": Metric("effective strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
     "degenerate": Metric("share without a strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),
@@ -326,7 +326,7 @@ def is_known(values_RP: Floats) -> bool:
     return not np.isnan(values_RP).any(axis=0).all()
 
 
-def bounds_of(name: str, evaluations: Iterable[Evaluation]) -> Bounds | None:
+def bounds_of(name: str, evaluations: Sequence[Evaluation] = ()) -> Bounds | None:
     """Return the smallest and the largest value that a metric@x can have, where these are known.
 
     A share is between 0 and 1, and the reward of a set between those of all samples.
@@ -334,7 +334,7 @@ def bounds_of(name: str, evaluations: Iterable[Evaluation]) -> Bounds | None:
     metric = name.partition("@")[0]
     if METRICS[metric].share:
         return 0.0, 1.0
-    if metric not in OF_REWARDS:
+    if metric not in OF_REWARDS or not evaluations:
         return None
     rewards = [one.graded_PN[one.present_PN] for one in evaluations]
     return float(min(map(np.nanmin, rewards))), float(max(map(np.nanmax, rewards)))

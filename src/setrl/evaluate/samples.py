@@ -208,7 +208,7 @@ def _has_dropped(graded: Graded) -> bool:
 
 
 def _tasks(groups: Sequence[Group]) -> tuple[str, ...]:
-    tasks = tuple(one.more.get("task", "") for one in groups)
+    tasks = tuple(str(one.more.get("task") or "") for one in groups)
     return tasks if len({*tasks}) > 1 else ()
 
 

@@ -105,6 +105,13 @@ def common_split(*paths: Path) -> str:
     raise ConfigError(f"{'; '.join(have)}: choose one with --split")
 
 
+def other_splits(split: str, *paths: Path) -> list[str]:
+    """List the other splits on which all paths were evaluated; none of files of samples."""
+    if any(is_samples(path) for path in paths):
+        return []
+    return sorted(set.intersection(*(_splits(Arm(path)) for path in paths)) - {split})
+
+
 def is_samples(path: Path) -> bool:
     """Return whether a path holds samples, and is not the folder of a run, an arm or a model."""
     return (path.exists() and not path.is_dir()) or tool_of(path) is not None

@@ -29,7 +29,7 @@ from setrl.evaluate.problems import comparable
 from setrl.evaluate.samples import Evaluation
 from setrl.evaluate.thinning import paired_values
 from setrl.evaluate.ungraded import Ungraded
-from setrl.logs.run import BASE, Run, is_base
+from setrl.logs.run import BASE, Run, base_as_cold, is_base
 from setrl.support import files
 from setrl.support.errors import DataError
 
@@ -211,7 +211,7 @@ def evaluations_of(
 
 def reference_of(run: Run, reference: str) -> str | None:
     """Return the arm that others are compared with: this arm, or else the first trained arm."""
-    trained = [name for name in run.arms if not is_base(name)]
+    trained = [name for name in run.arms if not is_base(name) and base_as_cold(name) is None]
     return reference if reference in trained else next(iter(trained), None)
 
 
@@ -248,7 +248,11 @@ def _summarise_split(
         arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals, ungraded.get(arm))
         for arm, evaluations in found.items()
     }
-    pairs = [(arm, against) for against in (reference, BASE) for arm in arms if arm != BASE]
+    cold = {arm: base for arm in arms if (base := base_as_cold(arm)) and not is_base(arm)}
+    pairs = [
+        (arm, against) for against in (reference, BASE) for arm in arms
+        if arm != BASE and arm not in cold
+    ] + list(cold.items())  # fmt: skip
     differences = tuple(
         ArmDifference(
             arm,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,10 @@ from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
 from setrl.judges.partition import linked, spread
+from setrl.samples.values import DEGENERATE
 from setrl.support.files.loading import load_function
 
+ENOUGH = 16  # different texts, of which a judge that joins none is warned of
 Encode = Callable[[list[str]], Any]
 """N texts → (N, d) numbers, any kind of array."""
 
@@ -47,13 +50,43 @@ class EmbeddingJudge(Judge):
         texts = [text for group in groups for text in group.texts]
         directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
         ends = np.cumsum([len(group.texts) for group in groups])[:-1]
-        return [self._linked(part_Nd) for part_Nd in np.split(directions, ends)]
+        parts = np.split(directions, ends)
+        found = [self._linked(part_Nd) for part_Nd in parts]
+        self._warn_if_all_are_alone(found, parts)
+        return found
+
+    def _warn_if_all_are_alone(
+        self, found: Sequence[Judgement], parts: Sequence[NDArray[np.float64]]
+    ) -> None:
+        """Say that the threshold joins nothing: each sample would be a strategy of its own."""
+        several = [
+            (one.labels_N or (), part_Nd[part_Nd.any(axis=1)])
+            for one, part_Nd in zip(found, parts, strict=True)
+            if part_Nd.any(axis=1).sum() > 1
+        ]
+        known = [[label for label in labels if label != DEGENERATE] for labels, _ in several]
+        if sum(map(len, known)) < ENOUGH or any(len(set(row)) < len(row) for row in known):
+            return
+        nearest = min(_nearest(directions_Nd) for _, directions_Nd in several)
+        warnings.warn(
+            f"the embedding judge leaves every sample alone: no two of {sum(map(len, known))} "
+            f"different texts are nearer than its threshold {self.threshold:g}; the nearest two of "
+            f"a prompt have the distance {nearest:.2g}. Choose the threshold with `setrl "
+            "judge-audit` on labelled pairs; docs/results/judge_people has what it gave for texts "
+            "that people compared",
+            stacklevel=3,
+        )
 
     def _linked(self, directions_Nd: NDArray[np.float64]) -> Judgement:
         kept = np.flatnonzero(directions_Nd.any(axis=1))
         distances_NN = cosine_distances(directions_Nd[kept])
         labels = linked(distances_NN, self.threshold)
         return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
+
+
+def _nearest(directions_Nd: NDArray[np.float64]) -> float:
+    distances_NN = cosine_distances(directions_Nd)
+    return float(distances_NN[~np.eye(len(distances_NN), dtype=bool)].min())
 
 
 def of_encoder(encode: str, threshold: float) -> EmbeddingJudge:

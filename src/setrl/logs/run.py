@@ -20,6 +20,7 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import strict_yaml
 
 SCHEMA_VERSION = 1
+HEAT = "_temperature_"  # in the name of an arm that was sampled otherwise
 BASE = "base"  # the model that every arm starts from: its folder, and its name in figures
 FIGURES = "figures"
 RECORD = "run.json"
@@ -66,6 +67,7 @@ class Run(_Folder):
                 evaluation.json         `outcome`: of a control policy
                 checkpoints/checkpoint-<n>/ `checkpoints[50]`: where training goes on
                 final/                  `final`: the trained model, once all steps are done
+                temperature_0.5/        `arms["grpo_temperature_0.5"]`: it, sampled otherwise
                 judge.sqlite            what a judge that is a model has answered
                 traceback.txt           where the training run failed
             summary.json, figures/, report.html     what `setrl report` made of all this
@@ -125,15 +127,14 @@ class Run(_Folder):
         """
         if not self.path.is_dir():
             raise ConfigError(f"{self.path} is not a run directory: the folder does not exist")
-        base = self.path / BASE
-        models = [base, *sorted(base.glob("temperature_*"))]
-        named = {"_".join(model.relative_to(self.path).parts): model for model in models}
-        arms = [Arm(model, name) for name, model in named.items() if model.is_dir()]
+        base = Arm(self.path / BASE)
         trained = [arm for folder in self.path.iterdir() if (arm := Arm(folder)).trained]
         order = [*(self.config.get("arms") or ())]
         trained.sort(key=lambda arm: (order.index(arm.name) if arm.name in order else len(order),
                                       arm.name))  # fmt: skip
-        return {arm.name: arm for arm in (*arms, *trained)}
+        colder = [cold for arm in trained for cold in arm.colder()]
+        known = [base, *base.colder(), *trained, *colder]
+        return {arm.name: arm for arm in known if arm.path.is_dir()}
 
     @property
     def base(self) -> Seed:
@@ -152,9 +153,11 @@ class Arm(_Folder):
     Attributes:
         name: Its name, by default the folder's; "base" of the model that every arm starts from, and
             "base_temperature_0.5" of its samples at another temperature.
+        heat: Of each seed's folder, the part that holds such samples, "temperature_0.5".
     """
 
     name: str = ""
+    heat: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.path.name)
@@ -162,16 +165,23 @@ class Arm(_Folder):
     @cached_property
     def seeds(self) -> dict[int, Seed]:
         """Seed → training run; a model that no seed trained, such as the base, is under 0."""
-        return self.trained or {0: Seed(self.path)}
+        return self.trained or {0: Seed(self.path / self.heat)}
 
     @cached_property
     def trained(self) -> dict[int, Seed]:
         """Seed → training run; none of the base."""
-        if not self.path.is_dir() or self.name == BASE:
+        if not self.path.is_dir() or is_base(self.name):
             return {}
         named = ((re.fullmatch(r"seed_(\d+)", path.name), path) for path in self.path.iterdir())
         folders = sorted((int(match[1]), path) for match, path in named if match)
-        return {number: Seed(path, number) for number, path in folders}
+        found = {number: Seed(path / self.heat, number) for number, path in folders}
+        return {number: seed for number, seed in found.items() if seed.path.is_dir()}
+
+    def colder(self) -> list[Arm]:
+        """Return the arm as it was sampled at each other temperature."""
+        folders = (self.path.glob(f"{seeds}temperature_*") for seeds in ("", "seed_*/"))
+        heats = sorted({folder.name for found in folders for folder in found})
+        return [Arm(self.path, f"{self.name}_{heat}", heat) for heat in heats]
 
 
 @dataclass(frozen=True)
@@ -259,6 +269,10 @@ class Seed(_Folder):
         paths = self.checkpoint_folder.glob("checkpoint-*")
         return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in paths))
 
+    def cold(self, temperature: float) -> Seed:
+        """Return what was sampled of its model at another temperature."""
+        return Seed(self.path / f"temperature_{temperature:g}", self.number)
+
     @property
     def final(self) -> Path:
         """The last model and its tokenizer; exists once training is finished."""
@@ -267,7 +281,17 @@ class Seed(_Folder):
 
 def is_base(arm: str) -> bool:
     """Whether an arm is the base, at whatever temperature: nothing trained it."""
-    return arm == BASE or arm.startswith(f"{BASE}_temperature_")
+    return arm.partition(HEAT)[0] == BASE
+
+
+def base_as_cold(arm: str) -> str | None:
+    """Return the base at the temperature at which an arm was sampled once more; else None.
+
+    >>> base_as_cold("grpo_temperature_0.5"), base_as_cold("grpo")
+    ('base_temperature_0.5', None)
+    """
+    _, heat, temperature = arm.partition(HEAT)
+    return f"{BASE}{heat}{temperature}" if heat else None
 
 
 def number_or_nan(value: Any) -> float:

@@ -111,18 +111,23 @@ class RewardSet:
 
     @property
     def read_answer(self) -> Callable[[str], str | None]:
-        """What reads the answer of a sample: the grader, or `read_answer` of a user's function."""
+        """What reads the answer of a sample for who asks for one: by default, what it states."""
+        return self.own_reader or stated_text
+
+    @property
+    def own_reader(self) -> Callable[[str], str | None] | None:
+        """The grader's reader, or `read_answer` of a user's function; None if it has none."""
         if isinstance(self.outcome, Grader):
             return self.outcome.answer
         function = getattr(self.outcome, "function", self.outcome)
-        return getattr(function, "read_answer", stated_text)
+        return getattr(function, "read_answer", None)
 
     def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
 
         A function of a user says it with 1 and 0, or True and False. The answer is then what its
-        attribute `read_answer` reads, a function of the text; without it, what the sample states
-        (`setrl_grader.stated`) as `normal_text`.
+        attribute `read_answer` reads, a function of the text. Without it samples have no answer:
+        the last line that they state need not be one, and would vote.
 
         Args:
             problem: The problem; its `columns` go to a function.
@@ -174,7 +179,7 @@ class RewardSet:
             prompts=[prompt] * len(texts), completions=as_samples(texts, chat), **fields
         )
         name = self.outcome.__name__
-        answers = map(self.read_answer, texts)
+        answers = map(self.own_reader or (lambda _: None), texts)
         return [_reading(*each, name) for each in zip(answers, values, strict=True)]
 
 

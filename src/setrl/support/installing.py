@@ -9,12 +9,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 GRADER = "packages/grader"
+CONSTRAINTS = "constraints.txt"  # of a clone: the versions that the tests use
 
 
 def install(extra: str) -> str:
     """Return the command for an extra, from where this setrl came from: a clone, a wheel, a URL.
 
-    The grader, setrl-grader, is in the same clone, or its wheel in the same folder. pip and uv
+    The grader, setrl-grader, is in the same clone, or its wheel in the same folder. A clone has the
+    versions that were tested, which newer ones need not work like. pip and uv
     write the origin into direct_url.json (PEP 610). Where it is unknown, or no longer exists, the
     sentence names both a clone and a wheel.
 
@@ -29,13 +31,15 @@ def install(extra: str) -> str:
         return f"pip install {grader} {quote(f'setrl[{extra}] @ {where}')}"
     if url.startswith("file:") and path.is_dir():
         editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
-        grader = quote(str(path / GRADER))
-        return f"pip install {editable}{grader} {editable}{quote(f'{path}[{extra}]')}"
+        grader, tested = quote(str(path / GRADER)), path / CONSTRAINTS
+        limits = f"-c {quote(str(tested))} " if tested.is_file() else ""
+        return f"pip install {limits}{editable}{grader} {editable}{quote(f'{path}[{extra}]')}"
     if url.startswith("file:") and path.exists():
         return f"pip install --find-links {quote(str(path.parent))} {quote(f'{path}[{extra}]')}"
     return (
-        f"pip install ./{GRADER} '.[{extra}]' in a clone of setrl, or pip install --find-links "
-        f"FOLDER 'WHEEL[{extra}]' with the path of a wheel and its folder, where the grader's is"
+        f"pip install -c {CONSTRAINTS} ./{GRADER} '.[{extra}]' in a clone of setrl, or pip install "
+        f"--find-links FOLDER 'WHEEL[{extra}]' with the path of a wheel and its folder, where the "
+        "grader's is"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -238,3 +239,23 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
     lines = [f"| {' | '.join(row)} |" for row in escaped]
     return "\n".join([lines[0], f"| {' | '.join(['---'] * len(head))} |", *lines[1:]])
+
+
+def wrapped(text: str, width: int = 80) -> str:
+    """Break sentences at a width, never inside an interval; lines with columns stay.
+
+    >>> print(wrapped("B is above A: +4.4 points [1.2, 7.6].", width=30))
+    B is above A: +4.4 points
+    [1.2, 7.6].
+    """
+    return "\n".join(_wrapped(line, width) for line in text.split("\n"))
+
+
+def _wrapped(line: str, width: int) -> str:
+    if len(line) <= width or "  " in line:
+        return line
+    whole = re.sub(
+        r"[+−]?[\d.,]+ points|\[[^\]]*\]", lambda part: part[0].replace(" ", "\xa0"), line
+    )
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\xa0", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -75,6 +76,17 @@ def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
     raise ConfigError(f"strategy must be {FORMS}, got {spec!r}")
 
 
+def say_blank(values: Sequence[Any], place: str) -> None:
+    """Warn of labels without a name, which are unknown: their author may have meant none."""
+    blank = next((one for one in values if isinstance(one, str) and not one.strip()), None)
+    if blank is not None:
+        warnings.warn(
+            f"{place} returned {blank!r}, which is read as unknown, so that such samples leave the "
+            "sets: return None for unknown, or -1 for no strategy",
+            stacklevel=3,
+        )
+
+
 def labels(
     function: Labels, problem: Problem, texts: Sequence[str], form: PromptForm, chat: bool
 ) -> list[Label]:
@@ -92,6 +104,7 @@ def labels(
         raise RunError(
             f"the strategy function must return one value per sample, {count}, got {len(found)}"
         )
+    say_blank(found, "the strategy function")
     try:
         return [read_label(label) for label in found]
     except ValueError as error:

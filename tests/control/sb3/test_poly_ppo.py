@@ -92,6 +92,11 @@ def test_sets_keep_several_goals_where_plain_ppo_keeps_one() -> None:
     assert of_poly[None] < 20
 
 
+def test_what_is_measured_without_the_check_of_resets_changes_no_bit() -> None:
+    one, other = (poly(checks_resets=checks).learn(200) for checks in (True, False))
+    assert torch.equal(weights(one), weights(other))
+
+
 def test_steps_of_vines_are_environment_steps() -> None:
     steps: list[int] = []
 

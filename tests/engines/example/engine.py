@@ -53,6 +53,6 @@ class SetLoop(Loop):
             columns, self.method, combine=self.combine, truncated=self.truncated, rng=self.rng
         )
         self.logged.append(batch_metrics(batch))
-        self.written.append(rollout_records(batch, None, self.step_number, self.method))
+        self.written.append(rollout_records(batch, None, self.step_number))
         self.watch.see(batch, is_last=self.step_number == self.steps - 1)
         return batch.advantages.values_BN.tolist()

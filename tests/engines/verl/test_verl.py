@@ -115,6 +115,23 @@ def test_estimators_of_rewards_need_no_trainer_of_ours(store, name):
     assert advantages.dtype == torch.float32
 
 
+@pytest.mark.parametrize("name", ["maxpo", "grpo", "rloo"])
+def test_a_uid_for_each_row_is_refused_at_the_first_step(store, name):
+    """All groups would have one sample, and all advantages would be 0, without a word."""
+    from verl.trainer.ppo.core_algos import ADV_ESTIMATOR_REGISTRY
+
+    config = {"norm_adv_by_std_in_grpo": False}
+    uids = np.array([uuid.UUID(int=row).hex for row in range(8)], object)
+    estimate = ADV_ESTIMATOR_REGISTRY[f"setrl_{name}"]
+    with pytest.raises(RunError, match="each of 8 rows has a uid of its own, so that every group"):
+        estimate(
+            token_level_rewards=torch.rand(8, 3),
+            response_mask=torch.ones(8, 3),
+            config=config,
+            index=uids,
+        )
+
+
 @pytest.mark.parametrize("mode", ours.MODES)
 def test_verl_reads_its_own_settings_of_the_mode(store, mode):
     """Under a name of ours it would take the asynchronous buffer, and drop the mode's settings."""

@@ -120,7 +120,7 @@ def test_what_is_there_is_not_planned_again(config, tmp_path, capsys):
         assert row in rows
     assert "to do: 10 steps with 60 samples, and 80 samples of evaluations" in printed.out
     assert (
-        "the median step took 90.00 s, so the new steps take about 8 minutes, 2 side" in printed.out
+        "the median step took 90.00 s, so the new steps take about 9 minutes, 2 side" in printed.out
     )
     _, printed = dry_run(capsys, "--overwrite", "--set", "steps=2")
     assert "to do: 4 steps with 24 samples, and 60 samples of evaluations" in printed.out

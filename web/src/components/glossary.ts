@@ -82,7 +82,7 @@ export const GLOSSARY = {
   paired:
     "Paired: both arms answer the same problems, and the difference is computed for each problem. That some problems are easier than others then cancels out.",
   interval:
-    "The band around a curve: where the true value lies with 95% confidence, for one k. It comes from drawing problems, and seeds, again and again (bootstrap).",
+    "The band around a curve: where the true value lies with 95% confidence, for one k. It says how far another draw of problems, and of seeds, would move the value.",
   band: "Dotted lines: a band that contains the whole true curve, at all k at once, with 95% confidence. It is wider than the intervals for one k.",
   points: "Percentage points: 40% against 30% is a difference of 10 points.",
   majorityVote: "majority@k: how often the most frequent answer of k samples is correct. Ties are broken at random.",

@@ -1,4 +1,4 @@
-/** The page's first picture: how one strategy takes all, and what credit of sets changes, in six scenes. */
+/** The page's first picture: how one strategy takes all, and what other credit keeps, in six scenes. */
 
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -7,16 +7,17 @@ import { Panel } from "../components/Controls";
 import { letter, Swatch } from "../components/Swatch";
 import { SignedBar } from "../components/SignedBar";
 import {
+  counts,
+  countsDynamics,
   creditSpread,
   type Dynamics,
   effectiveNumber,
   expectedSteps,
   grpo,
   grpoDynamics,
-  polyEpo,
   polyEpoDynamics,
 } from "../maths";
-import { RATE, SAMPLES, SET_SIZE, Shares } from "./Collapse";
+import { RATE, SAMPLES, Shares } from "./Collapse";
 import { STEPS } from "./state";
 
 const SUCCESS = [0.9, 0.8, 0.7, 0.6, 0.5];
@@ -26,12 +27,12 @@ const SIZES = [1, 2, 4, 8];
 const GROUP = { rewards: [1, 1, 1, 1, 0, 1, 0], strategies: [0, 0, 0, 0, 0, 1, 2], answers: [0, 0, 0, 0, 1, 0, 2] };
 
 const pathOf = (dynamics: Dynamics, setSize: number): readonly (readonly number[])[] => {
-  const how = { samples: SAMPLES, setSize, alpha: 0.25 };
+  const how = { samples: SAMPLES, setSize, alpha: 0 };
   const spread = creditSpread(dynamics, EVEN, { success: SUCCESS }, how);
   return expectedSteps(dynamics, EVEN, { success: SUCCESS }, how, RATE / spread, STEPS);
 };
 
-const paths = computed(() => ({ grpo: pathOf(grpoDynamics, 1), sets: pathOf(polyEpoDynamics, SET_SIZE) }));
+const paths = computed(() => ({ grpo: pathOf(grpoDynamics, 1), counts: pathOf(countsDynamics, 1) }));
 /** How many strategies are left at the end, for each size of a set. */
 const left = computed(() => SIZES.map((k) => ({ k, number: effectiveNumber(pathOf(polyEpoDynamics, k).at(-1)!) })));
 const leftOf = (path: readonly (readonly number[])[]): string => effectiveNumber(path.at(-1)!).toFixed(1);
@@ -41,9 +42,9 @@ interface Scene {
   readonly says: () => string;
   /** What it shows, if it trains nothing. */
   readonly still?: () => JSX.Element;
-  /** The steps that it plays: of GRPO, and of Poly-EPO. */
+  /** The steps that it plays: of GRPO, and of concave counts. */
   readonly grpo?: readonly [number, number];
-  readonly sets?: readonly [number, number];
+  readonly counts?: readonly [number, number];
 }
 
 const SCENES: readonly Scene[] = [
@@ -66,32 +67,31 @@ const SCENES: readonly Scene[] = [
     grpo: [80, STEPS],
   },
   {
-    title: "sets",
+    title: "the whole group",
     says: () =>
-      `Poly-EPO scores sets of ${SET_SIZE} samples, success times variety: after the same steps ${leftOf(paths.value.sets)} strategies are left.`,
+      `Concave counts share the credit of a strategy among its right samples: after the same steps ${leftOf(paths.value.counts)} strategies are left.`,
     grpo: [STEPS, STEPS],
-    sets: [0, STEPS],
+    counts: [0, STEPS],
   },
   {
     title: "credit",
     says: () =>
-      "The reason is the credit: in one group, GRPO pays all right samples alike, and Poly-EPO pays the right sample of the rare strategy B most.",
+      "The reason is the credit: GRPO pays all right samples alike; concave counts pay the rare one (B) more, and never a wrong one.",
     still: CreditOfGroup,
   },
   {
     title: "what K does",
     says: () =>
-      "The size K of the sets says how much variety counts: with K = 1 there is none, and larger sets keep more strategies.",
+      "Poly-EPO scores sets of K samples, success times variety: with K = 1 variety counts nothing, and larger sets keep more strategies.",
     still: Sizes,
   },
 ];
 
 const FRAME = 60; // milliseconds
 const FRAMES = 75; // of a scene, 4.5 seconds
-const STILL = "(prefers-reduced-motion: reduce)";
 
 const scene = signal(0);
-const frame = signal(0);
+const frame = signal(FRAMES); // it plays when a reader says so
 const playing = signal(false);
 
 const show = (next: number): void => {
@@ -99,12 +99,7 @@ const show = (next: number): void => {
   frame.value = playing.value ? 0 : FRAMES;
 };
 
-/** Plays from the start as soon as the page is open, unless a reader wants no motion. */
 function usePlay(): void {
-  useEffect(() => {
-    if (!matchMedia(STILL).matches) playing.value = true;
-    else frame.value = FRAMES;
-  }, []);
   const on = playing.value;
   useEffect(() => {
     if (!on) return undefined;
@@ -122,21 +117,21 @@ export function Story() {
   usePlay();
   const at = SCENES[scene.value]!;
   return (
-    <Panel id="story" title="What GRPO loses, and what sets keep" lead={at.says()}>
+    <Panel id="story" title="What GRPO loses, and what other credit keeps" lead={at.says()}>
       <div class="stage">{at.still ? <at.still /> : <Training of={at} />}</div>
       <Controls />
     </Panel>
   );
 }
 
-function Training({ of: { grpo: steps, sets } }: { of: Scene }) {
+function Training({ of: { grpo: steps, counts: other } }: { of: Scene }) {
   const share = Math.min(1, frame.value / (FRAMES * 0.75)); // the last part of a scene is to read it
   const step = ([from, to]: readonly [number, number]): number => Math.round(from + share * (to - from));
   return (
     <div class="charts two">
       <Shares title="GRPO" path={paths.value.grpo} success={SUCCESS} step={step(steps!)} />
-      {sets ? (
-        <Shares title={`Poly-EPO, sets of ${SET_SIZE}`} path={paths.value.sets} success={SUCCESS} step={step(sets)} />
+      {other ? (
+        <Shares title="Concave counts, α = 0" path={paths.value.counts} success={SUCCESS} step={step(other)} />
       ) : (
         <Prompt />
       )}
@@ -191,7 +186,7 @@ const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 const COLUMNS = [
   ["GRPO", grpo(GROUP)],
-  ["Poly-EPO", polyEpo(GROUP, SET_SIZE)],
+  ["Concave counts", counts(GROUP, 0)],
 ] as const;
 
 function CreditOfGroup() {

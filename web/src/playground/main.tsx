@@ -173,8 +173,13 @@ function only(panel: string | null): void {
   for (const part of document.querySelectorAll<HTMLElement>("main > :is(header, section, footer)")) {
     part.hidden = part.id !== panel;
   }
-  // The embedding page makes room for the panel; it needs its height and learns nothing else.
-  new ResizeObserver(([body]) => parent.postMessage({ height: body!.target.scrollHeight }, "*")).observe(document.body);
+  // The embedding page makes room for the panel, and never takes it back: what plays must not move that page.
+  let [width, height] = [0, 0];
+  new ResizeObserver(() => {
+    height = Math.max(width === innerWidth ? height : 0, document.body.scrollHeight);
+    width = innerWidth;
+    parent.postMessage({ height }, "*");
+  }).observe(document.body);
 }
 
 render(<Playground />, document.getElementById("page")!);

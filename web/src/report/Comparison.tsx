@@ -11,17 +11,21 @@ import { Explained } from "./Explained";
 import { FrontierCharts, StrategyFront } from "./Frontiers";
 import { OverStepsChart, StrategyShares, TimeOfAStep, Training } from "./Training";
 
-const SAID_FIRST = 2; // sentences: who solves more, and what the base solves
+const SAID_FIRST = 4; // sentences: who solves more, what it costs, and what the base solves
 
 /** The metrics that show a collapse, the most telling first. */
 const COLLAPSE = ["strategies/correct_per_prompt", "strategies/top_share", "strategies/per_prompt"];
 
+/** The first split's chart of success and strategies; none where fewer than two arms have both. */
+const frontOf = ({ frontiers }: Comparison) =>
+  frontiers.find(
+    (one) => one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1,
+  );
+
 /** The two pictures that the verdict rests on: what is lost in training, and what is left at the end. */
 function Argument({ data }: { data: Comparison }) {
   const lost = COLLAPSE.flatMap((name) => data.training.find(({ key }) => key === name) ?? [])[0];
-  const front = data.frontiers.find(
-    (one) => one && Object.values(one.points).filter((of) => of[`correct_strategies@${one.k}`]).length > 1,
-  );
+  const front = frontOf(data);
   if (!lost && !front) return null;
   return (
     <Panel
@@ -167,7 +171,7 @@ function Splits({ data, level }: { data: Comparison; level: string }) {
                 On the <Term name="frontier">frontier</Term> are the arms that no other arm beats in both. Bars:
                 intervals.
               </p>
-              <FrontierCharts frontier={data.frontiers[at]} />
+              <FrontierCharts frontier={data.frontiers[at]} isAbove={data.frontiers[at] === frontOf(data)} />
             </details>
           ) : null}
         </div>

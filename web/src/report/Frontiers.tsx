@@ -5,11 +5,12 @@ import { Scatter, type Spot } from "./Scatter";
 import { armOf, type Frontier, hidden } from "./data";
 import { percent, plain } from "../components/format";
 
-export function FrontierCharts({ frontier }: { frontier: Frontier }) {
+/** The charts of a split; without the one that the page has above. */
+export function FrontierCharts({ frontier, isAbove }: { frontier: Frontier; isAbove: boolean }) {
   const { split, k } = frontier;
   return (
     <div class="charts two">
-      <StrategyFront frontier={frontier} />
+      {isAbove ? null : <StrategyFront frontier={frontier} />}
       <Front
         frontier={frontier}
         up={`pass@${k}`}

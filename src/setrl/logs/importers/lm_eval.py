@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,14 @@ NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys befor
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     filters: dict[str, None] = {}  # in the order of the file
     times: Counter[str] = Counter()
+    task = {"task": without_time(path).removeprefix("samples_")}
     for line, _, record in json_lines.read(path):
         own = str(record.get("filter") or _nameless(record, times))
         filters.setdefault(own)
         if own == (options.filter or next(iter(filters))):
             where = f"{path}:{line}"
             with reading(where):
-                yield _group(record, options, where)
+                yield replace(_group(record, options, where), more=task)
     _check_filters(path, list(filters), options.filter, notes)
 
 

@@ -13,6 +13,7 @@ from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS
 from setrl.evaluate.summary import SplitSummary
+from setrl.logs.run import base_as_cold, is_base
 from setrl.show.report.figures_evaluation import difference_to
 from setrl.show.report.headlines import time_title
 from setrl.show.report.over_steps import (
@@ -284,11 +285,15 @@ def _mean_seconds(run: ReportedRun, arm: str, key: str) -> float:
 
 
 def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, Any]:
-    """Every arm's pass@1 against its correct strategies and its pass@k, with intervals."""
+    """Every arm's pass@1 against its correct strategies and its pass@k, with intervals.
+
+    Of samples at another temperature only the base's: they would hide what training did.
+    """
     names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
     metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
     points = {
         arm: {n: [known[n].value, known[n].low, known[n].high] for n in names if n in known}
         for arm, known in metrics.items()
+        if is_base(arm) or base_as_cold(arm) is None
     }
     return {"split": shown_split(split.split), "k": k, "points": points}

@@ -1,13 +1,14 @@
 """Titles of figures, computed from the data, and the numbers that sentences and tables share.
 
 Nothing here knows which arm is expected to win. A title says "above" or "below" only where the
-interval of the paired difference excludes 0; for pass@k this is the band that holds for all k at
-once.
+interval of the paired difference excludes 0. Sentences, titles and tables read pass@k alike: k = 1
+was fixed before anyone saw a curve, so pass@1 has an interval of its own; every other k is one of
+many, and has the band that holds for all k at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from setrl.show.report.style import main_arms
 from setrl.support.wording import in_a_row, percent
 
 HEADLINE_K = 32
-AT_ONCE = " (all k at once)"  # whose ends are the ends of a band
+FIRST = "pass@1"  # the k that was fixed beforehand
 
 Verdict = Literal["above", "below", "unclear", "fact"]
 
@@ -44,21 +45,36 @@ def headline_k(split: SplitSummary) -> int:
     return min(HEADLINE_K, *(2 ** (arm.n.bit_length() - 1) for arm in split.arms.values()))
 
 
+def read_alike(of: ArmDifference, metric: str) -> Difference:
+    """Return a difference with the ends by which sentences, titles and tables read it."""
+    return of.metrics[metric] if metric == FIRST else of.at_once(metric)
+
+
 def pass_at_k_title(run: ReportedRun, split: SplitSummary) -> str:
-    """For which k each arm is above or below the reference, all of them at once, where known."""
-    together: dict[str, list[str]] = {}
-    for difference in (d for d in differences_to_reference(run, split) if d.band):
-        where = place(difference.band, run.looks[difference.against].label)
-        together.setdefault(where, []).append(run.looks[difference.arm].label)
-    if not together:
+    """Say which arms are above or below the reference at k = 1, and for all k at once."""
+    found = [one for one in differences_to_reference(run, split) if one.band]
+    if not found:
         only = ", ".join(run.looks[arm].label for arm in main_arms(list(split.arms)))
         return f"pass@k{on_split(split.split)}: {only}"
-    parts = [
+    reference = run.looks[found[0].against].label
+    with_one = {
+        "above": f"above {reference}", "below": f"below {reference}",
+        "unclear": f"not distinguishable from {reference}",
+    }  # fmt: skip
+    first = _in_groups(run, [(one, with_one[verdict(one.metrics[FIRST])]) for one in found])
+    others = _in_groups(run, [(one, place(one.band, reference)) for one in found])
+    return f"pass@1{on_split(split.split)}: {first}. All k at once: {others}"
+
+
+def _in_groups(run: ReportedRun, placed: Sequence[tuple[ArmDifference, str]]) -> str:
+    """Write arms with the same place in one phrase."""
+    together: dict[str, list[str]] = {}
+    for one, where in placed:
+        together.setdefault(where, []).append(run.looks[one.arm].label)
+    return "; ".join(
         f"{in_a_row(names)} {'is' if len(names) == 1 else 'are'} {where}"
         for where, names in together.items()
-    ]
-    start = "pass@k: " if split.split == GIVEN else f"On the {split.split} split, "
-    return f"{start}{'; '.join(parts)} (all k at once)"
+    )
 
 
 def first_and_last(run: ReportedRun, arm: str, key: str) -> tuple[float, float] | None:

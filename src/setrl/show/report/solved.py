@@ -27,10 +27,11 @@ MOST_SAMPLE_BYTES = 200_000_000  # of a file of samples that is searched for tex
 def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     """Return problems that only one arm solved, or else problems on which the arms differ most.
 
-    A problem is solved if at least one sample of any seed is correct. Problems that not all arms
-    were evaluated on are left out.
+    Of the trained arms: what the base solves is no example of what training does. A problem is
+    solved if at least one sample of any seed is correct. Problems that not all arms were evaluated
+    on are left out.
     """
-    arms = main_arms(list(split.arms))
+    arms = [arm for arm in main_arms(list(split.arms)) if not is_base(arm)]
     if len(arms) < 2:
         return {}
     given = run.evaluations[split.split]
@@ -89,7 +90,7 @@ def _example(
             strategy = _strategy(evaluation, p, place)
             text = _text(evaluation, p, place, seeds.get(seed), split)
             samples.setdefault((strategy, text), {
-                "seed": seed if seeds and not is_base(best) else None,
+                "seed": seed if seeds else None,
                 "strategy": strategy, "text": text,
             })  # fmt: skip
     return {

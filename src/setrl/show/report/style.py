@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter
 
 from setrl.evaluate import looks
 from setrl.evaluate.looks import HUES, REGISTRY, sweep
-from setrl.logs.run import is_base
+from setrl.logs.run import base_as_cold, is_base
 from setrl.support.wording import count, percent_tick
 
 BLACK, GREY, BROWN, ORANGE, SKY, GREEN, BLUE, VERMILION, PINK = (HUES[name] for name in (
@@ -79,7 +79,8 @@ def cut(text: str) -> str:
 
 
 def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
-    """Return the arms for figures of curves: all arms, or, if many, the arms outside sweeps."""
+    """Return the arms for figures of curves: all as trained, or, if many, those outside sweeps."""
+    arms = [arm for arm in arms if base_as_cold(arm) is None]
     if len(arms) <= most:
         return list(arms)
     alone = [arm for arm in arms if not place_in_sweep(arm, arms)]

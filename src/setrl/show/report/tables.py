@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.outcomes import OverSeeds, metric_names
-from setrl.evaluate.summary import ArmSummary, SplitSummary
+from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
 from setrl.show.report.headlines import (
     Verdict,
     credit_share,
     first_and_last,
     headline_k,
     pass_ks,
+    read_alike,
     verdict,
 )
+from setrl.show.report.over_steps import RESETS
 from setrl.show.report.run import GIVEN, ReportedRun
 from setrl.support.wording import MISSING, in_words, interval, percent, plain, signed
 
-Differences = Mapping[str, Difference]
 DIGITS = {100: 1, 1: 2}  # after the point, of per cent and of counts of strategies
 
 
@@ -90,14 +91,14 @@ def evaluation_table(run: ReportedRun, split: SplitSummary) -> Table:
     }
     reference = run.summary.reference
 
-    def to_reference(arm: str) -> Differences:
+    def to_reference(arm: str, metric: str) -> Difference | None:
         difference = split.difference(arm, reference) if reference else None
-        return difference.metrics if difference else {}
+        return _read(difference, metric) if difference else None
 
     rows = tuple(
         (
             run.looks[arm].label,
-            tuple(_estimate(summary, to_reference(arm).get(name), name, *how)
+            tuple(_estimate(summary, to_reference(arm, name), name, *how)
                   for name, how in columns.items()),
         )
         for arm, summary in split.arms.items()
@@ -112,20 +113,18 @@ def evaluation_table(run: ReportedRun, split: SplitSummary) -> Table:
 def difference_table(run: ReportedRun, split: SplitSummary) -> Table:
     """Paired differences with their intervals; without rows if there is nothing to compare."""
     k = headline_k(split)
-    shares = ["pass@1", f"pass@{k}", f"majority@{k}"]
-    numbers = [f"correct_strategies@{k}", "effective_number"]
+    scales = {
+        **dict.fromkeys(["pass@1", f"pass@{k}", f"majority@{k}"], 100),
+        **dict.fromkeys([f"correct_strategies@{k}", "effective_number"], 1),
+    }
     rows = []
     for difference in split.differences:
         name = f"{run.looks[difference.arm].label} − {run.looks[difference.against].label}"
-        cells = [_difference(difference.metrics.get(metric), 100) for metric in shares]
-        cells += [_difference(difference.metrics.get(metric), 1) for metric in numbers]
-        at_k = difference.metrics.get(f"pass@{k}")
-        cells.append(_number(at_k.improvement, lambda x: percent(x, 0)) if at_k else NONE)
+        cells = [_difference(_read(difference, metric), scale) for metric, scale in scales.items()]
         rows.append((name, tuple(cells)))
-    higher = f"problems with a higher pass@{k}"
-    columns = [*(f"{name}, points" for name in shares), *numbers, higher]
+    columns = [f"{name}, points" if scale == 100 else name for name, scale in scales.items()]
     start = "P" if split.split == GIVEN else f"{split.split} split: p"
-    caption = f"{start}aired differences with intervals"
+    caption = f"{start}aired differences with intervals, of pass@{k} for all k at once"
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))
 
 
@@ -155,20 +154,31 @@ def training_table(run: ReportedRun) -> Table:
 
 
 def control_table(run: ReportedRun) -> Table:
-    """Every metric of the evaluated arms of a control run, and how many seeds were evaluated."""
+    """Every metric of the evaluated arms of a control run, and what they cost, over how many seeds.
+
+    A vine starts at a state that is set back: its steps count, and it needs no reset.
+    """
     metrics = metric_names(run.outcomes)
+    costs = {"steps": "step", "resets": RESETS}
     rows = tuple(
         (
             run.looks[arm].label,
             (
                 *(_outcome(run.outcome(arm, metric)) for metric in metrics),
+                *(_cost(run, arm, key) for key in costs.values()),
                 Cell(str(len(outcomes)), value=len(outcomes)),
             ),
         )
         for arm, outcomes in run.outcomes.items()
     )
     caption = "Evaluation of the last policy: mean ± standard error over seeds"
-    return Table(caption, (*map(in_words, metrics), "seeds"), rows)
+    return Table(caption, (*map(in_words, metrics), *costs, "seeds"), rows)
+
+
+def _cost(run: ReportedRun, arm: str, key: str) -> Cell:
+    """Return the last value of a count, as a mean over seeds."""
+    last = [seed.metrics[key][-1] for seed in run.seeds(arm) if len(seed.metrics.get(key, ()))]
+    return _number(np.mean(last), lambda x: f"{x:,.0f}") if last else NONE
 
 
 def _outcome(mean: OverSeeds) -> Cell:
@@ -202,6 +212,10 @@ def _estimate(
         details.append(f"seeds {values}")
     shows = _shows(difference, scale) if difference else "fact"
     return Cell(show(estimate.value), tuple(details), estimate.value, shows)
+
+
+def _read(difference: ArmDifference, metric: str) -> Difference | None:
+    return read_alike(difference, metric) if metric in difference.metrics else None
 
 
 def _difference(difference: Difference | None, scale: int) -> Cell:

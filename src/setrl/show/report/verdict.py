@@ -1,22 +1,25 @@
 """The verdict of a report in plain words: for a reader who does not know the metrics.
 
-The sentences give means, and the paired differences with their intervals. Nothing here knows which
-arm is expected to win: "more" and "fewer" appear only where the interval of the paired difference
-excludes 0, for pass@k the band for all k at once.
+First what the arms solve with one try, a k that was fixed beforehand: on the hardest problems, then
+what it costs on the others. The sentences give means, and the paired differences with their
+intervals. Nothing here knows which arm is expected to win: "more" and "fewer" appear only where the
+interval of the paired difference excludes 0; where it does not, the sentence says what is open.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from setrl.evaluate.intervals import Difference, t_quantile
 from setrl.evaluate.outcomes import outcome_table
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.text import over_fewer
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
-from setrl.logs.run import BASE, is_base
+from setrl.logs.run import BASE, HEAT, base_as_cold, is_base
 from setrl.show.report.headlines import (
-    AT_ONCE,
+    FIRST,
     differences_to_reference,
     headline_k,
     means_of,
@@ -28,6 +31,9 @@ from setrl.show.report.style import main_arms
 from setrl.support.wording import count, in_a_row, percent, plain, points
 
 MOST_DIFFERENCES = 3  # in one sentence
+MOST_SEEDS = 99  # that a sentence asks for
+LEVEL = 0.95
+FORBIDDEN = {"shifted": ", which forbid the most frequent strategies"}
 WORDS = {"above": "more problems than", "below": "fewer problems than"}
 
 
@@ -43,11 +49,13 @@ def verdict_in_words(run: ReportedRun) -> list[str]:
     if not differences_to_reference(run, hardest):
         alone = [_alone(run, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
         return [*alone, *_kept(run, usual), *_left_out(run)]
-    places = dict.fromkeys([(hardest.split, k), (usual.split, 1)])
-    first, *more = [line for split, size in places for line in _compared(run, split, size)]
-    base, lost = _base(run, hardest, k), _lost(run, hardest)
+    compared = [
+        line
+        for name in dict.fromkeys([hardest.split, usual.split])
+        for line in _compared(run, name)
+    ]
     strategies = _strategies(run) or _kept(run, usual)
-    return [first, *base, *more, *strategies, *lost, *_left_out(run)]
+    return [*compared, *_base(run, hardest, k), *strategies, *_lost(run, hardest), *_left_out(run)]
 
 
 def outcomes_of(run: ReportedRun) -> dict[str, Any]:
@@ -98,16 +106,23 @@ def _base(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
     """Say what the base solves: training that only matches it has found nothing new."""
     if BASE not in split.arms or run.summary.reference == BASE:
         return []
-    first, *others = [arm for arm in split.arms if is_base(arm)]
-    start = f"Before training, the base solves {_often(split, first, k, ' of these problems')}"
-    heats = [f"; at temperature {split.arms[arm].temperature:g}, it solves {_often(split, arm, k)}"
-             for arm in others]  # fmt: skip
-    return [f"{start}{''.join(heats)}."]
+    more = f" and {_solved(split, BASE, k)} with {_tries(k)}" if k > 1 else ""
+    problems = f"{'these' if split.split == GIVEN else split.split} problems"
+    start = f"Before training, the base solves {_solved(split, BASE, 1)} of {problems}"
+    colder = [arm for arm in split.arms if is_base(arm) and arm != BASE]
+    return [f"{start} with one try{more}.", *(_colder(run, split, arm) for arm in colder)]
 
 
-def _often(split: SplitSummary, arm: str, k: int, of: str = "") -> str:
-    more = f" and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
-    return f"{_solved(split, arm, 1)}{of} with one try{more}"
+def _colder(run: ReportedRun, split: SplitSummary, base: str) -> str:
+    """Say what the base solves at a low temperature, and what trained arms do at the same one."""
+    said = [f"the base solves {_solved(split, base, 1)} with one try, without any training"]
+    for arm in split.arms:
+        if base_as_cold(arm) == base and (found := split.difference(arm, base)) is not None:
+            gap = found.metrics[FIRST]
+            label = run.looks[arm.partition(HEAT)[0]].label
+            more = f"{_solved(split, arm, 1)}, {points(gap.value, gap.ends)}"
+            said.append(f"{label} {more}")
+    return f"Sampled at temperature {split.arms[base].temperature:g}, {'; '.join(said)}."
 
 
 def _strategies(run: ReportedRun) -> list[str]:
@@ -123,48 +138,72 @@ def _strategies(run: ReportedRun) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _compared(run: ReportedRun, name: str, k: int) -> list[str]:
-    """Which arms solve more problems in k tries than the reference, and which fewer."""
+def _compared(run: ReportedRun, name: str) -> list[str]:
+    """Which arms solve more problems in one try than the reference, which fewer, what is open."""
     split = run.summary.splits[name]
     together: dict[str, list[ArmDifference]] = {}
     for difference in differences_to_reference(run, split):
-        together.setdefault(verdict(difference.at_once(f"pass@{k}")), []).append(difference)
+        together.setdefault(verdict(difference.metrics[FIRST]), []).append(difference)
     return [
-        _sentence(run, split, k, shows, together[shows])
+        _sentence(run, split, shows, together[shows])
         for shows in ("above", "below", "unclear")
         if shows in together
     ]
 
 
 def _sentence(
-    run: ReportedRun, split: SplitSummary, k: int, shows: str, found: Sequence[ArmDifference]
+    run: ReportedRun, split: SplitSummary, shows: str, found: Sequence[ArmDifference]
 ) -> str:
-    metric = f"pass@{k}"
-    ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[metric].value)
-    names = [_named(run, split, one.arm, k) for one in ordered]
-    reference = _named(run, split, found[0].against, k)
-    start = f"With {_tries(k)}{on_problems(split.split)}, "
+    ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[FIRST].value)
+    names = in_a_row([_named(run, split, one.arm) for one in ordered])
+    reference = _named(run, split, found[0].against)
+    start = f"With one try{on_problems(split.split)}{FORBIDDEN.get(split.split, '')}, "
     if shows == "unclear":
-        same = " and ".join([in_a_row(names), reference]) if len(names) == 1 else (
-            f"each of {in_a_row(names)}, and {reference},")  # fmt: skip
-        return f"{start}{same} cannot be distinguished{_by(ordered, metric)}."
-    verb = "solves" if len(names) == 1 else "solve"
-    return f"{start}{in_a_row(names)} {verb} {WORDS[shows]} {reference}{_by(ordered, metric)}."
+        is_open = f"it is open whether {names} solve{_ending(found)} more problems than {reference}"
+        return f"{start}{is_open}, or fewer{_by(ordered)}.{_open(ordered, split.seeds)}"
+    return f"{start}{names} solve{_ending(found)} {WORDS[shows]} {reference}{_by(ordered)}."
 
 
-def _by(found: Sequence[ArmDifference], metric: str) -> str:
+def _ending(found: Sequence[ArmDifference]) -> str:
+    return "s" if len(found) == 1 else ""
+
+
+def _open(found: Sequence[ArmDifference], seeds: int) -> str:
+    """Say how many seeds would decide what is open, if the differences stay as they are."""
+    needed = [seeds_needed(one.metrics[FIRST], seeds) for one in found]
+    known = [number for number in needed if number is not None]
+    if seeds < 2 or len(known) < len(needed):
+        return ""
+    return f" If the differences stay so, about {max(known)} seeds decide it, instead of {seeds}."
+
+
+def seeds_needed(difference: Difference, seeds: int) -> int | None:
+    """Return how many seeds make the t-interval of a difference exclude 0; None beyond MOST_SEEDS.
+
+        the smallest R with t(R − 1)·SE·√(seeds/R) < |difference|
+
+    Args:
+        difference: Found with some seeds; its standard error is SE.
+        seeds: How many.
+    """
+    for wanted in range(max(2, seeds + 1), MOST_SEEDS + 1):
+        reach = t_quantile(wanted - 1, LEVEL) * difference.stderr * math.sqrt(seeds / wanted)
+        if reach < abs(difference.value):
+            return wanted
+    return None
+
+
+def _by(found: Sequence[ArmDifference]) -> str:
     """Write the paired differences, which the verdict rests on; of many arms, only the tables."""
     if len(found) > MOST_DIFFERENCES:
         return ""
-    each = [one.at_once(metric) for one in found]
-    is_at_once = any(d != one.metrics[metric] for d, one in zip(each, found, strict=True))
-    listed = in_a_row([points(one.value, one.ends) for one in each])
-    return f": {listed}{AT_ONCE if is_at_once else ''}"
+    each = [one.metrics[FIRST] for one in found]
+    return f": {in_a_row([points(one.value, one.ends) for one in each])}"
 
 
-def _named(run: ReportedRun, split: SplitSummary, arm: str, k: int) -> str:
-    """Name an arm, and the share of the problems that it solves."""
-    return f"{run.looks[arm].label} ({_solved(split, arm, k)})"
+def _named(run: ReportedRun, split: SplitSummary, arm: str) -> str:
+    """Name an arm, and the share of the problems that it solves in one try."""
+    return f"{run.looks[arm].label} ({_solved(split, arm, 1)})"
 
 
 def _tries(k: int) -> str:

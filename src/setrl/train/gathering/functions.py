@@ -22,6 +22,7 @@ from setrl.samples.columns import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError
+from setrl.tasks.strategies import say_blank
 from setrl.train.scoring.fields import PAIRS, Values, read_column
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
@@ -49,7 +50,15 @@ def checked_labels(function: Any) -> Any:
             "strategy_func must be a function that returns the strategy of each sample, got "
             f"{function!r}"
         )
-    return _checked(function, "strategy", _each(read_label))
+    read = _each(read_label)
+
+    def read_labels(values: Any, expected: int, place: str) -> list[Any]:
+        values = list(values) if isinstance(values, Iterable) else values
+        found = read(values, expected, place)
+        say_blank(values, place)
+        return found
+
+    return _checked(function, "strategy", read_labels)
 
 
 def checked_outcome(function: Callable[..., Any]) -> Any:

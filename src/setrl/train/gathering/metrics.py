@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl import DEGENERATE, AnyMethod
+from setrl import DEGENERATE
 from setrl.core import methods
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.metrics import powers_of_two
@@ -19,6 +19,8 @@ from setrl.train.gathering.credit import FIELDS
 from setrl.train.scoring import ScoredBatch
 
 DEAD_GROUPS = "advantage/dead_groups"
+EPS = float(np.finfo(float).eps)
+COMPARED_K = 4  # of the methods whose advantages stand beside the arm's own
 NAMES_SHOWN = 20  # strategies whose shares are recorded; the others are summed
 
 Names = Sequence[Sequence[str | None]]
@@ -66,16 +68,14 @@ def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
     known_BN = correct_BN[~np.isnan(correct_BN).any(axis=1)]
     n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
     ks = powers_of_two(n) if len(known_BN) else []
-    return _samples(batch) | {
-        f"reward/pass@{k}": mean_of_known(pass_at_k(count_B, n, k)) for k in ks
-    }
+    return _samples(batch) | {f"reward/pass@{k}": mean_of(pass_at_k(count_B, n, k)) for k in ks}
 
 
 def _samples(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
-    metrics = {"reward/mean": mean_of_known(batch.samples.rewards)}
+    metrics = {"reward/mean": mean_of(batch.samples.rewards)}
     if has_outcomes(batch):
-        metrics["reward/pass@1"] = mean_of_known(batch.samples.correct)
+        metrics["reward/pass@1"] = mean_of(batch.samples.correct)
     if batch.samples.strategies is not None:
         metrics |= _strategies(batch, batch.samples.strategies)
     return metrics
@@ -97,14 +97,14 @@ def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, floa
     most = np.array([max(count.values(), default=np.nan) for count in counts])
     is_right_BN = correct_BN & known_BN
     of_correct = {
-        "strategies/correct_per_prompt": mean_of_known([len(count) for count in correct]),
-        "strategies/correct_degenerate": mean_of_known(judged_BN[is_right_BN] == DEGENERATE),
+        "strategies/correct_per_prompt": mean_of([len(count) for count in correct]),
+        "strategies/correct_degenerate": mean_of(judged_BN[is_right_BN] == DEGENERATE),
     }
     return {
-        "strategies/per_prompt": mean_of_known([len(count) for count in counts]),
+        "strategies/per_prompt": mean_of([len(count) for count in counts]),
         **(of_correct if has_outcomes(batch) else {}),
-        "strategies/top_share": mean_of_known(most / known_BN.sum(axis=1)),
-        "strategies/degenerate": mean_of_known(judged_BN[known_BN] == DEGENERATE),
+        "strategies/top_share": mean_of(most / known_BN.sum(axis=1)),
+        "strategies/degenerate": mean_of(judged_BN[known_BN] == DEGENERATE),
     }
 
 
@@ -128,15 +128,15 @@ def _advantages(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
     correct_BN = batch.samples.correct
     against = {
-        "advantage/wrong_positive": mean_of_known(values_BN[usable_BN & (correct_BN == 0)] > 0),
-        "advantage/correct_negative": mean_of_known(values_BN[usable_BN & (correct_BN == 1)] < 0),
+        "advantage/wrong_positive": mean_of(values_BN[usable_BN & (correct_BN == 0)] > 0),
+        "advantage/correct_negative": mean_of(values_BN[usable_BN & (correct_BN == 1)] < 0),
     }
     return {
         **(against if has_outcomes(batch) else {}),
-        DEAD_GROUPS: mean_of_known(dead_groups(batch)),
-        "reward/dead_groups": mean_of_known(_equal_rewards(batch.samples.rewards)),
-        "advantage/left_out": mean_of_known(~usable_BN),
-        "advantage/skipped": mean_of_known(batch.advantages.skipped_B),
+        DEAD_GROUPS: mean_of(dead_groups(batch)),
+        "reward/dead_groups": mean_of(_equal_rewards(batch.samples.rewards)),
+        "advantage/left_out": mean_of(~usable_BN),
+        "advantage/skipped": mean_of(batch.advantages.skipped_B),
     }
 
 
@@ -157,16 +157,20 @@ def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
     return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
 
 
-def mean_of_known(values: Any) -> float:
-    """Return the mean of the known values; NaN without any, and no warning."""
+def mean_of(values: Any) -> float:
+    """Return the mean of the known values; NaN without any, and 0 where only rounding is left.
+
+    Normalised rewards have a mean of 0, and their sum in floating point some -2.78e-17.
+    """
     array = np.asarray(values, dtype=float)
     known = array[~np.isnan(array)]
-    return float(known.mean()) if known.size else float("nan")
+    if not known.size:
+        return float("nan")
+    mean = float(known.mean())
+    return 0.0 if abs(mean) <= EPS * np.abs(known).max() else mean
 
 
-def rollout_records(
-    batch: ScoredBatch, names_BN: Names | None, step: int, method: AnyMethod
-) -> list[dict[str, Any]]:
+def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> list[dict[str, Any]]:
     """Make a record of each prompt: its samples with their advantages, also by other methods.
 
     `strategies` has the labels that the method compared, and `read` the strategies that a task's
@@ -174,7 +178,7 @@ def rollout_records(
     that `setrl credit` gives a record the same advantages again. Pairs are left out: there are too
     many.
     """
-    columns, others = _written(batch, names_BN), _counterfactual(batch, method)
+    columns, others = _written(batch, names_BN), _counterfactual(batch)
     return [
         record_of(
             f"{step}/{b}",
@@ -213,13 +217,12 @@ def _outcome(value: float) -> bool | None:
     return None if np.isnan(value) else bool(value)
 
 
-def _counterfactual(batch: ScoredBatch, method: AnyMethod) -> dict[str, np.ndarray]:
-    """Return the advantages by three other methods, with the method's own K if it has one."""
-    most = batch.samples.num_samples - 1
-    set_size = min(method.set_size if method.set_size > 1 else 4, most)
-    others = {"grpo": methods.dr_grpo(), "maxpo": methods.maxpo(set_size)}
+def _counterfactual(batch: ScoredBatch) -> dict[str, np.ndarray]:
+    """Return the advantages by three other methods; K is in the name, and the same for all arms."""
+    k = min(COMPARED_K, batch.samples.num_samples - 1)
+    others = {"grpo": methods.dr_grpo(), f"maxpo@{k}": methods.maxpo(k)}
     if batch.samples.strategies is not None:
-        others["poly_epo"] = methods.poly_epo(set_size)
+        others[f"poly_epo@{k}"] = methods.poly_epo(k)
     return {name: other.advantages(batch.samples).values_BN for name, other in others.items()}
 
 

@@ -89,7 +89,7 @@ def make_trainer(
     trust = trusts_code()
     tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left", trust_remote_code=trust)
     judge = None if own.judge is None else make_judge(own.judge, run.path)
-    recorder = Recorder(run, own.method, task.strategy.name_of, config.is_recorded)
+    recorder = Recorder(run, task.strategy.name_of, config.is_recorded)
     is_chat = task.form.is_chat(tokenizer)
     run.path.mkdir(parents=True, exist_ok=True)
     trainer = SetGRPOTrainer(

@@ -100,7 +100,7 @@ class BatchMaker:
             version,
             _credited(prompts, sampled, batch.advantages.values_BN),
             {"step": step, **batch_metrics(batch, names_BN), **_times(batch, sampled_s, sampled)},
-            rollout_records(batch, names_BN, step, method) if config.is_recorded(step) else (),
+            rollout_records(batch, names_BN, step) if config.is_recorded(step) else (),
         )
 
     def _problems(self, step: int) -> list[Problem]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from setrl import AnyMethod
 from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.train.gathering.metrics import NameOf, batch_metrics, rollout_records, strategy_names
@@ -24,7 +23,6 @@ class Recorder(TrainerCallback):
 
     Args:
         run: The folder.
-        method: The method that is trained with.
         name_of: Names the strategy of a sample, for people to read.
         is_recorded: Whether the samples of the batch that begins with a step are recorded.
     """
@@ -32,12 +30,10 @@ class Recorder(TrainerCallback):
     def __init__(
         self,
         run: Seed,
-        method: AnyMethod,
         name_of: NameOf | None,
         is_recorded: Callable[[int], bool],
     ):
         self.run = run
-        self.method = method
         self.name_of = name_of
         self.is_recorded = is_recorded
         self._batch: ScoredBatch | None = None
@@ -81,7 +77,7 @@ class Recorder(TrainerCallback):
             names_BN = strategy_names(batch, self.name_of)
             metrics |= batch_metrics(batch, names_BN)
             if self.is_recorded(step):
-                records = rollout_records(batch, names_BN, step, self.method)
+                records = rollout_records(batch, names_BN, step)
                 files.write_lines(self.run.rollout_file(step), records)
         files.append_line(self.run.metrics_file, metrics | self._from_trainer(logs, batch))
         self._batch = None

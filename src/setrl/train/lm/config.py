@@ -164,7 +164,7 @@ class ComparisonConfig(RunConfig):
     """n, the samples of each problem; metrics at k are measured for k = 1, 2, 4, … up to n."""
     cold_base: Positive | None = None
     """The temperature at which the base is evaluated once more, such as 0.5: a rival that costs no
-    training; null: none."""
+    training; trained models are, too, to be compared with it fairly; null: none."""
 
     def is_recorded(self, step: int) -> bool:
         """Whether the samples of the batch that begins with a step are recorded.

@@ -132,9 +132,8 @@ class LanguageModelArms(Arms):
     @override
     def cost(self, arm: str | None) -> float:
         evaluation = sum(map(self._split_cost, self.resolved.eval_splits))
-        if arm is not None:
-            return self.config.steps + evaluation
-        return evaluation if self.config.cold_base is None else 2 * evaluation
+        evaluation *= 1 if self.config.cold_base is None else 2
+        return evaluation + (0 if arm is None else self.config.steps)
 
     def _split_cost(self, split: str) -> float:
         """Return the cost of an evaluation in steps; sampling is about a quarter of a step."""
@@ -151,17 +150,23 @@ class LanguageModelArms(Arms):
         else:
             done = train_arm(self.resolved, arm, seed, self.base, run, on_progress, stop)
         if done:
-            self.evaluate_model(run.final, run.path, self.config.steps, on_progress, stop)
+            self._evaluate(run.final, run, self.config.steps, on_progress, stop)
 
     @override
     def evaluate_base(self, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         quiet()
         if self.resolved.engine is None:
             self._refuse_missing_base()
-        self.evaluate_model(self.base, run.path, 0, on_progress, stop)
+        self._evaluate(self.base, run, 0, on_progress, stop)
+
+    def _evaluate(
+        self, model: str | Path, run: Seed, done: float, on_progress: OnProgress, stop: Stop
+    ) -> None:
+        """Evaluate a model as it was trained, and once more at the temperature `cold_base`."""
+        self.evaluate_model(model, run.path, done, on_progress, stop)
         if (cold := self.config.cold_base) is not None:
-            folder = run.path / f"temperature_{cold:g}"
-            self.evaluate_model(self.base, folder, self.cost(None) / 2, on_progress, stop, cold)
+            done += self.cost(None) / 2
+            self.evaluate_model(model, run.cold(cold).path, done, on_progress, stop, cold)
 
     def _generator(
         self, model: str | Path, temperature: float | None

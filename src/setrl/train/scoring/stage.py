@@ -101,7 +101,7 @@ def _read(columns: Columns, shape: tuple[int, int]) -> Samples:
     given = {name: one if name == PAIRS else _shaped(one, shape)
              for name, one in columns.fields.items()}  # fmt: skip
     if columns.strategies is not None:
-        said = columns.strategies
+        said: Any = columns.strategies
         given[STRATEGIES] = _shaped(_strategies(said, shape[1]), shape)
         if any(isinstance(one, Judgement) and one.families_N for one in said):
             given.setdefault("families", _shaped(families_of(said, shape[1]), shape))

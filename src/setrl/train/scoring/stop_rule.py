@@ -76,6 +76,7 @@ class CreditWatch:
     _steps: int = field(default=0, init=False)
     _flat_steps: int = field(default=0, init=False)
     _flat_prompts: int = field(default=0, init=False)
+    _flat_cut: int = field(default=0, init=False)  # of them, for truncated samples
     _has_learned: bool = field(default=False, init=False)
     _has_warned: bool = field(default=False, init=False)
 
@@ -135,6 +136,7 @@ class CreditWatch:
         solved_B = (correct_BN == 1).any(axis=1) & ~(correct_BN == 0).any(axis=1)
         self._flat_steps += not solved_B.all()
         self._flat_prompts += int((~solved_B).sum())
+        self._flat_cut += sum(one is not None and one.reason == CUT for one in batch.missing_B)
 
     def _stop_without_signal(self, rule: StopRule, is_last: bool) -> None:
         if rule.max_without_signal is None or self._has_learned:
@@ -149,10 +151,20 @@ class CreditWatch:
             raise RunError(
                 f"no signal: in the last {self._flat_steps} steps with problems to learn from, all "
                 f"advantages of all {self._flat_prompts} prompts are 0, so that nothing is "
-                "learned. The samples of a prompt must differ in their rewards, or in what else "
-                "the method reads: look at the rewards, or take easier problems or more samples. "
-                f"{GOES_ON}."
+                f"learned. {self._why_flat()}. {GOES_ON}."
             )
+
+    def _why_flat(self) -> str:
+        if 2 * self._flat_cut > self._flat_prompts:
+            return (
+                f"{self._flat_cut} of them lack samples that were cut at the length limit and "
+                "masked: raise the limit of tokens (TRL: max_completion_length, a config: "
+                "max_new_tokens), or let truncated samples count (truncated: count or punish)"
+            )
+        return (
+            "The samples of a prompt must differ in their rewards, or in what else the method "
+            "reads: look at the rewards, or take easier problems or more samples"
+        )
 
 
 def _counted(missing_B: Sequence[Missing | None]) -> Iterable[Missing | None]:

@@ -49,7 +49,7 @@ from setrl.train.gathering.metrics import (
     dead_groups,
     evaluation_metrics,
     had_signal,
-    mean_of_known,
+    mean_of,
 )
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
@@ -346,7 +346,7 @@ class SetCredit(Gathering):
         if args.scale_rewards == "batch":
             spread_B = [overall]
         statistics = {
-            "reward": mean_of_known(rewards_BN),
+            "reward": mean_of(rewards_BN),
             "reward_std": overall,
             "frac_reward_zero_std": float(np.isclose(spread_B, 0).mean()),
         }

@@ -198,6 +198,7 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
     groups: dict[str, list[int]] = {}
     for row in members.values():
         groups.setdefault(str(uids[row]), []).append(row)
+    _refuse_groups_of_one(groups, rows.method)
     seed = zlib.crc32("".join(groups).encode())  # uids differ from step to step
     rows.batch = score(_columns(rewards_M.tolist(), groups, rows), rows.method, rng=seed)
     values_BN = rows.batch.advantages.values_BN
@@ -206,6 +207,17 @@ def _credit(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
     return rewards_M.new_tensor(
         [value_of[members[one]] if one in members else 0.0 for one in rows.sessions]
     )
+
+
+def _refuse_groups_of_one(groups: Mapping[str, list[int]], method: AnyMethod) -> None:
+    """Refuse rows that all have different uids: nothing would be compared, and nothing learned."""
+    compares = getattr(method, "baseline", None) != "none"
+    if len(groups) > 1 and max(map(len, groups.values())) == 1 and compares:
+        raise RunError(
+            f"each of {len(groups)} rows has a uid of its own, so that every group has one sample, "
+            f"and {method.name} gives no credit: the samples of a prompt must share its uid, and "
+            "actor_rollout_ref.rollout.n must be at least 2"
+        )
 
 
 def _members(rows: BatchRows) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ class Planned:
         arm: The name of the arm.
         seed: The seed; None for the base.
         step: The number of steps that are done and kept.
-        missing: The splits without an evaluation.
+        missing: The splits without an evaluation; twice without one at `cold_base`, too.
     """
 
     arm: str
@@ -147,7 +147,7 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, in
     seeds, arms = len(config.seeds), resolved.arms.values()
     prompts = seeds * resolved.batches * config.prompts_per_step
     samples = len(arms) * prompts * config.samples_per_prompt
-    models = len(arms) * seeds + (1 if config.cold_base is None else 2)  # and the base
+    models = (len(arms) * seeds + 1) * (1 if config.cold_base is None else 2)  # and the base
     evaluated = models * sum(problems.values()) * config.eval_samples
     asked = sum(requests(arm.judge, config.samples_per_prompt) for arm in arms)
     return {
@@ -202,14 +202,14 @@ def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Pla
             return 0
         return config.steps if seed.final.exists() else last_checkpoint(seed) or 0
 
-    bases = {BASE: run.base}
-    if config.cold_base is not None:
-        heat = f"temperature_{config.cold_base:g}"
-        bases[f"{BASE}_{heat}"] = Seed(run.base.path / heat)
-    planned = [Planned(name, None, 0, missing(base)) for name, base in bases.items() if splits]
+    def both(seed: Seed) -> tuple[str, ...]:
+        cold = config.cold_base
+        return missing(seed) + (() if cold is None else missing(seed.cold(cold)))
+
+    planned = [Planned(BASE, None, 0, both(run.base))] if splits else []
     for number in config.seeds:
         seeds = {arm: run.seed(arm, number) for arm in config.arms}
-        planned += [Planned(arm, number, done(s), missing(s)) for arm, s in seeds.items()]
+        planned += [Planned(arm, number, done(s), both(s)) for arm, s in seeds.items()]
     return tuple(planned)
 
 
@@ -259,14 +259,27 @@ def _time(plan: Plan) -> str:
     """Return how long the new steps take at the pace of the steps that are done."""
     if plan.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
-    runs = len(plan.config.arms) * len(plan.config.seeds)
-    side_by_side = min(plan.config.workers, runs)
-    minutes = round(plan.new_steps * plan.step_s / side_by_side / 60)
+    left = [plan.config.steps - run.step for run in plan.runs if run.seed is not None]
+    left = [steps for steps in left if steps]
+    side_by_side = max(1, min(plan.config.workers, len(left)))
+    minutes = round(in_turn(left, side_by_side) * plan.step_s / 60)
     long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
         f"time: the median step took {plan.step_s:.2f} s, so the new steps take {long}, "
         f"{side_by_side} side by side; evaluations come on top"
     )
+
+
+def in_turn(steps: Sequence[int], workers: int) -> int:
+    """Return after how many steps all runs are done; the steps of one run follow each other.
+
+    >>> in_turn([100], workers=4), in_turn([10, 10, 10], workers=2)
+    (100, 20)
+    """
+    ends = [0] * workers
+    for one in steps:
+        ends[ends.index(min(ends))] += one
+    return max(ends)
 
 
 def _states(plan: Plan) -> str:
@@ -288,4 +301,4 @@ def _training(run: Planned, config: ComparisonConfig) -> str:
 def _evaluation(run: Planned, plan: Plan) -> str:
     if not plan.problems:
         return ""
-    return f"new: {', '.join(run.missing)}" if run.missing else "done"
+    return f"new: {', '.join(dict.fromkeys(run.missing))}" if run.missing else "done"
