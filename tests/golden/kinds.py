@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from setrl.logs.log import open_log
 from setrl.logs.records import COLUMN_OF
 from tests.golden.digest import columns, lines, pack, policy, safetensors, sums
 
@@ -145,15 +146,14 @@ def _steps(path: Path) -> list[Path]:
 
 
 def _rollout(path: Path) -> dict[str, Any]:
-    groups = lines(path)
-    keys = {key: name for key, name in COLUMN_OF.items() if name in groups[0]}
+    groups = [*open_log(path)]
+    keys = [key for key, name in COLUMN_OF.items() if name in lines(path)[0]]
     samples = [
-        {key: group[name][place] for key, name in keys.items()}
-        | {"counterfactual": {name: one[place] for name, one in group["counterfactual"].items()}}
+        {key: sample.value(key) for key in (*keys, "counterfactual")}
         for group in groups
-        for place in range(group["n"])
+        for sample in group.samples
     ]
-    return {"prompt": pack([group["prompt"] for group in groups]), **columns(samples)}
+    return {"prompt": pack([group.prompt for group in groups]), **columns(samples)}
 
 
 def _summary(path: Path) -> dict[str, Any]:
