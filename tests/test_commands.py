@@ -49,7 +49,7 @@ def named(what):
     sources = [path for folder in OWN for path in (ROOT / folder).rglob("*.py")]
     found = {}
     for page in sorted(pages + sources):
-        if ".venv" in page.parts or "node_modules" in page.parts:
+        if {".venv", "node_modules", "site", "runs"} & set(page.parts):
             continue
         text = page.read_text(encoding="utf-8")
         for command in COMMAND.finditer(text):

@@ -116,7 +116,7 @@ def test_the_verdict_has_the_numbers_of_the_summary(run):
     sentences = verdict_in_words(ReportedRun(run))
     split = summary["splits"]["shifted"]
     for arm in split["arms"].values():
-        assert f"{100 * arm['metrics']['pass@1']['value']:.1f}%" in " ".join(sentences)
+        assert percent(arm["metrics"]["pass@1"]["value"]) in " ".join(sentences)
     kept = summary["splits"]["test"]["arms"]["grpo"]["metrics"]["correct_strategies@8"]["value"]
     assert any(f"GRPO keeps {kept:.1f}" in s for s in sentences)
 
