@@ -106,6 +106,6 @@ def test_the_numbers_of_claims_are_those_of_their_page():
         claims,
     ).groups()
     words = " ".join(README.split())
-    assert f"checks {total} claims about set RL, of a note, " in words
-    numbers = f"[of these {sources}, {fail} fail, {slips} more are slips, and {strict} have a "
+    assert f"checks {total} claims about set RL, {sources} of them from a note, " in words
+    numbers = f"[Of the {sources}, {fail} fail, {slips} more are slips, and {strict} have a "
     assert f"{numbers}counterexample under their strict reading](docs/claims.md)" in words
