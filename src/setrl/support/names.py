@@ -46,7 +46,8 @@ def make(
     """
     options = {"name": config} if isinstance(config, str) else dict(config)
     if "name" not in options:
-        raise ValueError(f"a {kind} needs the key 'name', got {options!r}")
+        given = ", ".join(options) or "nothing"  # not the values: one may be a secret
+        raise ValueError(f"a {kind} needs the key 'name', got {given}")
     name = options.pop("name")
     return call(f"{kind} {name}", look_up(kind, name, factories), options)
 
