@@ -108,3 +108,23 @@ def test_nothing_of_others_is_overwritten(setrl, tmp_path):
     code, _, err = setrl("report", first, other, "--output", tmp_path / "new")
     assert (code, "first and other must have common problems" in err) == (3, True)
     assert not (tmp_path / "new").exists()
+
+
+def test_means_over_other_problems_stand_on_no_frontier(setrl, tmp_path):
+    """Strategies of one right sample are unknown in one log, whose mean is over one problem."""
+    rows = [
+        {"qid": p, "correct": i < 2, "strategy": f"way {i % 2}"} for p in "ab" for i in range(4)
+    ]
+    lacking = [{**row, "strategy": None} if row["qid"] == "a" else row for row in rows]
+    for name, log_rows in (("first", rows), ("second", lacking), ("third", rows)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in log_rows))
+    shown = {}
+    for name in ("second", "third"):
+        paths = tmp_path / "first.jsonl", tmp_path / f"{name}.jsonl"
+        assert setrl("report", *paths, "--output", tmp_path / name)[0] == 0
+        page = (tmp_path / name / "report.html").read_text()
+        data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+        shown[name] = set(data["frontiers"][0]["points"]["first"])
+    assert "correct_strategies@4" in shown["third"]
+    assert shown["second"] == shown["third"] - {"correct_strategies@4"}

@@ -16,7 +16,7 @@ from setrl.evaluate.step_names import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.evaluate.summary import SplitSummary
 from setrl.logs.run import base_as_cold, is_base
 from setrl.show.report.figures_evaluation import difference_to
-from setrl.show.report.headlines import time_title
+from setrl.show.report.headlines import is_over_all, time_title
 from setrl.show.report.over_steps import (
     CONTROL_RETURN,
     RESETS,
@@ -273,7 +273,8 @@ def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, 
 
     Of samples at another temperature only the base's: they would hide what training did.
     """
-    names = ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
+    names = [name for name in ("pass@1", f"correct_strategies@{k}", f"pass@{k}")
+             if is_over_all(split, name)]  # fmt: skip
     metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
     points = {
         arm: {n: [known[n].value, known[n].low, known[n].high] for n in names if n in known}

@@ -141,6 +141,7 @@ def frontier(run: ReportedRun, split: SplitSummary) -> Chart:
         )
         for metric in titles
         if any(metric in arm.metrics for arm in split.arms.values())
+        and headlines.is_over_all(split, metric)
     ]  # fmt: skip
     headline = headlines.frontier_title(run, split, k)
     intervals = run.summary.intervals.in_words(split.seeds)

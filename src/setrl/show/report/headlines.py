@@ -93,14 +93,24 @@ def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
     Where no strategies are known, pass@k stands in their place.
     """
     by_metric = {
-        f"correct strategies in {k} samples": means_of(split, f"correct_strategies@{k}"),
-        f"pass@{k}": means_of(split, f"pass@{k}"),
+        title: means_of(split, metric)
+        for title, metric in (
+            (f"correct strategies in {k} samples", f"correct_strategies@{k}"),
+            (f"pass@{k}", f"pass@{k}"),
+        )
+        if is_over_all(split, metric)
     }
     what, means = next((what, means) for what, means in by_metric.items() if means)
     across = means_of(split, "pass@1")
     best = [run.looks[a].label for a in unbeaten({a: (across[a], y) for a, y in means.items()})]
     where = "" if split.split == GIVEN else f" ({split.split} split)"
     return f"On the frontier of pass@1 and {what}{where}: {in_a_row(best)}"
+
+
+def is_over_all(split: SplitSummary, metric: str) -> bool:
+    """Return whether each arm's mean is over all problems: others would not be comparable."""
+    found = (arm.metrics.get(metric) for arm in split.arms.values())
+    return not any(one.missing for one in found if one is not None)
 
 
 def means_of(split: SplitSummary, metric: str) -> dict[str, float]:
