@@ -28,7 +28,9 @@ OPTIONS = {
     "trl_completions": LogOptions(FieldNames(reward="short")),
 }
 LOGS = sorted(
-    path.name for path in DATA.iterdir() if path.suffix != ".py" and path.name not in NO_SAMPLES
+    path.name
+    for path in DATA.iterdir()
+    if path.suffix != ".py" and path.name not in (*NO_SAMPLES, "__pycache__")
 )
 
 
