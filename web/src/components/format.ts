@@ -2,9 +2,9 @@
 
 type Format = (value: number) => string;
 
-export const percent: Format = (value) => `${minus((100 * value).toFixed(1))}%`;
+export const percent: Format = (value) => `${minus(fixed(100 * value, 1))}%`;
 
-export const plain: Format = (value) => minus(Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+export const plain: Format = (value) => minus(fixed(value, Math.abs(value) >= 100 ? 0 : 2));
 
 /** Percentage points; in one digit where 0.0 would hide that it is not 0. */
 export const points: Format = (value) => {
@@ -21,16 +21,21 @@ export const seconds: Format = (value) => {
   return value < 3600 ? `${(value / 60).toFixed(1)} min` : `${(value / 3600).toFixed(1)} h`;
 };
 
+/** A half goes away from 0, as in the tables of the commands: 100 * 0.5125 is 51.3. */
+function fixed(value: number, digits: number): string {
+  return Number(value.toFixed(9)).toFixed(digits);
+}
+
 function signed(value: number, digits: number): string {
-  const text = minus(value.toFixed(digits));
-  return value > 0 && Number(value.toFixed(digits)) !== 0 ? `+${text}` : text;
+  const text = minus(fixed(value, digits));
+  return value > 0 && Number(fixed(value, digits)) !== 0 ? `+${text}` : text;
 }
 
 /** A number in three decimals; smaller ones in one digit, because 0.000 and −0.000 say nothing. */
 export function decimal(value: number, digits = 3): string {
   if (Math.abs(value) < NOISE) return "0";
   const isSmall = Math.abs(value) < 0.5 * 10 ** -digits;
-  return minus(isSmall ? value.toExponential(0) : value.toFixed(digits));
+  return minus(isSmall ? value.toExponential(0) : fixed(value, digits));
 }
 
 const NOISE = 1e-12; // of sums of floating-point numbers near 1
