@@ -94,7 +94,7 @@ def strategies_in_words(
     }[wide]
     parts = [
         f"effective number {_numbers(differences[WIDE])}",
-        f"right strategies in {k} samples {_numbers(differences[right])}",
+        f"right strategies in {count(int(k), 'sample')} {_numbers(differences[right])}",
     ]
     narrower = wide == "fewer" or (wide == "unclear" and _shows(differences[right]) == "fewer")
     return f"{start}: {', '.join(parts)}; {_solved(other, band, narrower)}."

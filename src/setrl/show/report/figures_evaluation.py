@@ -29,7 +29,7 @@ from setrl.show.report.style import (
     points_axis,
     set_title,
 )
-from setrl.support.wording import in_words, percent_tick
+from setrl.support.wording import count, in_words, percent_tick
 
 SWEEPS = (
     "Lines join the arms of a sweep; the names at their ends are the first and the last settings."
@@ -131,7 +131,8 @@ class _Panel:
 def frontier(run: ReportedRun, split: SplitSummary) -> Chart:
     """Every arm's pass@1 against its strategies and its pass@k."""
     k = headlines.headline_k(split)
-    titles = {f"correct_strategies@{k}": f"correct strategies in {k} samples", f"pass@{k}": ""}
+    right = f"correct strategies in {count(k, 'sample')}"
+    titles = {f"correct_strategies@{k}": right, f"pass@{k}": ""}
     panels = [
         _Panel(
             titled(titles[metric] or metric, split.split),

@@ -20,7 +20,7 @@ from setrl.evaluate.verdicts import place
 from setrl.logs.run import is_base
 from setrl.show.report.run import GIVEN, ReportedRun, on_split
 from setrl.show.report.style import main_arms
-from setrl.support.wording import in_a_row, percent
+from setrl.support.wording import count, in_a_row, percent
 
 HEADLINE_K = 32
 FIRST = "pass@1"  # the k that was fixed beforehand
@@ -95,7 +95,7 @@ def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
     by_metric = {
         title: means_of(split, metric)
         for title, metric in (
-            (f"correct strategies in {k} samples", f"correct_strategies@{k}"),
+            (f"correct strategies in {count(k, 'sample')}", f"correct_strategies@{k}"),
             (f"pass@{k}", f"pass@{k}"),
         )
         if is_over_all(split, metric)
