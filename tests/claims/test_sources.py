@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("matplotlib")  # of the studies that rows name
+
 from claims import CLAIMS, source_map
 from claims.claims import BEYOND
 from setrl.cli.extras import COMMANDS
