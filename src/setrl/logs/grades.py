@@ -29,7 +29,7 @@ class Grades:
     def __init__(self, recognised: Recognised, above: float | None):
         self.has_grades = self.has_rewards = False
         self._fields = recognised.fields
-        self._is_named = recognised.why.get("correct", "").startswith("--")
+        self._is_named = recognised.is_named("correct")
         self._above = above
         self._low, self._high = inf, -inf
         self._some: set[float] = set()  # three of them are many

@@ -28,6 +28,7 @@ from setrl.logs.roles import FieldNames
 from setrl.logs.row_reader import UNUSABLE, Item, RowReader, explained
 from setrl.logs.rows import Row, Rows
 from setrl.logs.strategies import DEGENERATE_NOTE, MarksOf100
+from setrl.logs.task_fields import numbers_of_pairs
 from setrl.samples.types import Group
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.progress import watched
@@ -227,7 +228,7 @@ class Log:
         """
         number_I = np.frombuffer(cast("RowReader", self.reader).numbers, np.int64)
         known_I = np.flatnonzero(kept_I & (number_I >= 0))
-        key = hash_I[known_I] * np.int64(1_000_003) ^ number_I[known_I]
+        key = numbers_of_pairs(hash_I[known_I], number_I[known_I])
         last_I = np.ones(len(hash_I), np.bool_)
         last_I[known_I] = _first_of_equal(key[::-1])[::-1]
         self._retries = int((~last_I).sum())
@@ -236,8 +237,7 @@ class Log:
     @property
     def is_number_named(self) -> bool:
         """Whether the user says which field numbers the samples."""
-        recognised = cast("RowReader", self.reader).recognised
-        return recognised.why.get("sample_number", "").startswith("--")
+        return cast("RowReader", self.reader).recognised.is_named("sample_number")
 
     def _retries_note(self) -> str:
         """Say that samples of one problem have one number, and differ."""

@@ -93,6 +93,10 @@ class Recognised:
     numbers: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
+    def is_named(self, role: str) -> bool:
+        """Return whether the user named the field of a role."""
+        return self.why.get(role, "").startswith("--")
+
     @property
     def has_counts(self) -> bool:
         """Whether a row has only counts of its samples."""

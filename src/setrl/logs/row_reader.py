@@ -111,7 +111,7 @@ class RowReader:
     @property
     def columns(self) -> frozenset[str]:
         """What samples have: fields with a role, and a reward if it is other than 0 and 1."""
-        is_named = self.recognised.why.get("reward", "").startswith("--")
+        is_named = self.recognised.is_named("reward")
         is_named = is_named and self.fields.reward != self.fields.correct
         has_rewards = self.grades.has_grades or self.grades.has_rewards or is_named
         return frozenset({*self.paths} - {"reward"} | ({"reward"} if has_rewards else set()))
@@ -157,7 +157,7 @@ class RowReader:
             The same with other numbers where the task is part of the name.
         """
         apart, finer_I = self.tasks.apart(name_I)
-        is_named = self.recognised.why.get("group", "").startswith("--")
+        is_named = self.recognised.is_named("group")
         if apart and is_named:
             self._across = apart
             return name_I

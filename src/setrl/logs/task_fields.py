@@ -74,11 +74,16 @@ class TaskFields:
         chosen, known = [], _distinct(name_I)
         for path in paths:
             of_path = np.frombuffer(self._hashes[self.paths.index(path)], np.int64)
-            finer_I = name_I * np.int64(1_000_003) ^ of_path
+            finer_I = numbers_of_pairs(name_I, of_path)
             if (distinct := _distinct(finer_I)) > known:
                 name_I, known = finer_I, distinct
                 chosen.append(path)
         return chosen, name_I
+
+
+def numbers_of_pairs(first_I: Hashes, second_I: Hashes) -> Hashes:
+    """Return a number for each pair of numbers."""
+    return first_I * np.int64(1_000_003) ^ second_I
 
 
 def _distinct(numbers: Hashes) -> int:

@@ -38,4 +38,6 @@ KEYS = {name: column.key for name, column in COLUMNS.items()}
 LABELS = tuple(name for name, column in COLUMNS.items() if column.is_label)
 VECTORS = tuple(COLUMNS)
 FIELDS = (*VECTORS, "pairs")  # what a method can read about samples
+ARGUMENTS = dict.fromkeys((*(name for name in FIELDS if name != "rewards"), "mask", "abstain"))
+"""What may be said of samples besides their rewards."""
 FURTHER = tuple(name for name in FIELDS if name not in ("rewards", "correct", "strategies"))

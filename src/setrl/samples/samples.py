@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from setrl.samples.arrays import Array
-from setrl.samples.columns import FIELDS, KEYS, LABELS, READER_OF, VECTORS
+from setrl.samples.columns import ARGUMENTS, FIELDS, KEYS, LABELS, READER_OF, VECTORS
 from setrl.samples.labels import Coder
 from setrl.samples.reading import read_column, read_mask, read_rewards
 from setrl.samples.types import Group
@@ -95,7 +95,7 @@ class Samples:
         found: dict[str, Any] = {}
         names: dict[str, Sequence[Label]] = {}
         for name, column in columns.items():
-            look_up("argument", name, dict.fromkeys((*FIELDS, "mask", "abstain")))
+            look_up("argument", name, ARGUMENTS)
             if column is not None:
                 found[name], labels = read_column(name, column, rewards.shape)
                 names |= {} if labels is None else {name: labels}
