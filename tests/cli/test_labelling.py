@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import Future
+from dataclasses import replace
 
 import pytest
 
@@ -86,6 +87,38 @@ def test_a_group_that_is_unknown_is_unjudged_and_not_degenerate(tmp_path, shape)
     known = write(tmp_path / "known.jsonl", [{"rewards": [1, 0, 1], "strategies": [0, 1, 2]}])
     advantages = credit_groups([*groups, *open_log(known)], methods.poly_epo(2))
     assert not advantages.usable_BN[0].any()
+
+
+class TwoLevels(Judge):
+    """Each text is a strategy, and all are one family."""
+
+    name = "two levels"
+    gives_families = True
+
+    def judge(self, groups):
+        exact = ExactJudge().judge(groups)
+        families = [tuple(min(label, 0) for label in one.labels_N) for one in exact]
+        return [
+            replace(judgement, families_N=families_N)
+            for judgement, families_N in zip(exact, families, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_families_stand_where_credit_looks_for_them(tmp_path, shape):
+    label(tmp_path, SHAPES[shape], TwoLevels())
+    (group,) = open_log(tmp_path / "out.jsonl")
+    assert [one.strategy for one in group.samples] == [0, 1, -1, 0]
+    assert [one.value("family") for one in group.samples] == [0, 0, -1, 0]
+    with pytest.raises(DataError, match=r"has 'strategy|has 'family"):
+        label(tmp_path, read(tmp_path / "out.jsonl"), TwoLevels())
+
+
+def test_families_under_a_key_of_their_own_and_one_that_is_taken(tmp_path):
+    _, lines = label(tmp_path, LINES, TwoLevels(), into="way")
+    assert [line["way_family"] for line in lines] == [0, 0, -1, 0]
+    with pytest.raises(DataError, match="has 'family' already"):
+        label(tmp_path, [{**line, "family": 1} for line in LINES], TwoLevels())
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from setrl.judges.base import BackgroundJudge, Judge, Judgement
+from setrl.judges.base import BackgroundJudge, Judge, Judgement, fields_given
 from setrl.logs.log import Log
 from setrl.logs.writing import refuse_taken, rows_with
 from setrl.samples.types import Group
@@ -81,8 +81,9 @@ def label_log(
     A sample's label goes under `into` where the sample has its own row or object, and under its
     plural where a row has lists: integers, −1 for degenerate, null for a group that could not be
     judged and for a sample without a text. Strategies' names, from judges that have them, go under
-    `into` + "_name". Every row names its judge under "judged", and the reason if the group could
-    not be judged.
+    `into` + "_name", and families under "family" (`into` + "_family" where another key than
+    "strategy" is chosen), from judges of two levels. Every row names its judge under "judged",
+    and the reason if the group could not be judged.
 
     A second call writes the file again. A language model is asked only about groups that its cache
     lacks. The rows of a group are written together, at the place of its first row.
@@ -92,7 +93,7 @@ def label_log(
         ConfigError: If the output is the log itself, or is of another log or judge.
     """
     files.refuse_own_input(output, log.path)
-    refuse_taken(log, [into])
+    refuse_taken(log, [into, *([_family(into)] if "families" in fields_given(judge) else [])])
     what = f"this log as {judge.name} labels it"
     files.refuse_file_of_others(output, lambda _: _is_earlier(output, log, judge, into), what)
     found = Labelled()
@@ -121,9 +122,16 @@ def _labelled(
     columns: dict[str, Sequence[Any]] = {into: judgement.labels_N or (None,) * len(group)}
     if judgement.names_N is not None:
         columns[f"{into}_name"] = judgement.names_N
+    if judgement.families_N is not None:
+        columns[_family(into)] = judgement.families_N
     if judgement.labels_N is None:
         by[into]["unknown"] = judgement.reason or "unknown"
     return rows_with(log, place, columns, JUDGED, by)
+
+
+def _family(into: str) -> str:
+    """Return the key of a sample's family, under which logs are read if it is beside `strategy`."""
+    return "family" if into == "strategy" else f"{into}_family"
 
 
 def _is_earlier(output: Path, log: Log, judge: Judge, into: str) -> bool:

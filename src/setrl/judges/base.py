@@ -68,6 +68,14 @@ def _labels_of(
     return tuple(read)
 
 
+def fields_given(judge: Judge | None) -> set[str]:
+    """Return the fields of methods that a judge gives: families only from one of two levels."""
+    levels = (
+        {"strategies", "families"} if getattr(judge, "gives_families", False) else {"strategies"}
+    )
+    return set() if judge is None else levels
+
+
 Places = Sequence[int | None]  # of samples' texts among those that a judge is asked about
 
 

@@ -226,6 +226,20 @@ class Later(BackgroundJudge):
         return answer
 
 
+class LaterInTwoLevels(Later):
+    """Families, too: of what is alike in upper and lower case."""
+
+    gives_families = True
+
+    def submit(self, group):
+        answer = super().submit(group)
+        alike = sorted({text.lower() for text in group.texts})
+        families = tuple(alike.index(text.lower()) for text in group.texts)
+        told: Future[Judgement] = Future()
+        told.set_result(replace(answer.result(), families_N=families))
+        return told
+
+
 class Letters:
     """A tokenizer of single bytes."""
 
@@ -274,6 +288,25 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     why = stopped(trainer, batch, range(1, 20))
     assert "18 of the last 27 prompts (judge: unsure: 18)" in why
     assert "the first answer of the judge was 'Who knows?'" in why
+
+
+def test_a_judge_of_two_levels_gives_what_the_method_reads(store, monkeypatch):
+    judge = LaterInTwoLevels()
+    monkeypatch.setattr(verl_judging, "make_judge", lambda spec, folder: judge)
+    for name, families in {"setrl_poly_families": [0, 0, 1, 1], "setrl_poly_epo": None}.items():
+        trainer = VERL.make(
+            "sync", {"adv_estimator": name, "setrl": {"set_size": 2, "judge": "later"}}
+        )
+        trainer.tokenizer = Letters()
+        batch = put(store, Case([Sample("p", 1.0, None) for _ in range(4)]), labels=False)
+        for key, text in zip(batch.keys, ["a", "A", "b", "b"], strict=True):
+            store.rows[key] |= {
+                "prompts": torch.tensor(list(b"p")),
+                "responses": torch.tensor(list(text.encode())),
+            }
+        fields = trainer._rows(batch).fields
+        assert fields["strategies"] == [1, 0, 2, 2]
+        assert fields.get("families") == families
 
 
 def test_a_language_model_s_judgements_are_kept_beside_the_checkpoints(

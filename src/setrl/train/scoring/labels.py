@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from setrl.judges import Judge, Judgement
+from setrl.judges import Judgement
 from setrl.samples.values import DEGENERATE, Label, read_label
 
 
 def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
     """Return the labels of all samples: names where the judge gives them, else its numbers."""
     return [*chain.from_iterable(_named(one, num_samples) for one in judgements)]
-
-
-def families_by(judge: Judge | None) -> set[str]:
-    """Return the field that a judge of two levels gives besides strategies."""
-    return {"families"} if getattr(judge, "gives_families", False) else set()
 
 
 def families_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:

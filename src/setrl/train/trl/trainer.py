@@ -34,6 +34,7 @@ from setrl import AnyMethod
 from setrl.core import methods
 from setrl.core.schedules import Scheduled
 from setrl.judges import Judge
+from setrl.judges.base import fields_given
 from setrl.logs.importers.trl import LABEL_COLUMN
 from setrl.rewards import Combine, Truncation
 from setrl.samples.values import Label
@@ -54,7 +55,6 @@ from setrl.train.gathering.metrics import (
 from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
 from setrl.train.scoring.fields import STRATEGIES
-from setrl.train.scoring.labels import families_by
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, importance, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
@@ -168,7 +168,7 @@ class SetCredit(Gathering):
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
         given = [*fields, *([STRATEGIES] if has_labels else [])]
-        given += [name for name in families_by(judge) if name in method.reads]
+        given += sorted((fields_given(judge) & {*method.reads}) - {*given})
         check = functools.partial(checks.check_arguments, method, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from setrl.judges import BackgroundJudge, Group, Judgement
+from setrl.judges.base import fields_given
 from setrl.support.errors import usage_errors
 from setrl.train.gathering.judging import make_judge
 from setrl.train.scoring.missing import Missing
 
 PARTITION = "train"
 JudgedLabel = int | Missing | None
+GIVEN = {"strategies": "labels_N", "families": "families_N"}  # field of a method → of a judgement
 
 
 class GroupJudging:
@@ -35,6 +37,7 @@ class GroupJudging:
         with usage_errors(TypeError):
             self.judge = make_judge(spec, folder)
         self.queue, self.tokenizer = queue, tokenizer
+        self.gives = fields_given(self.judge)
         self._asked: dict[str, tuple[list[str], Future[Judgement]]] = {}
 
     def watch(self, buffer: Any) -> None:
@@ -50,18 +53,22 @@ class GroupJudging:
 
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
-    def strategies(self, keys: Sequence[str | None], partition: str) -> list[JudgedLabel]:
-        """Return the strategy of each row, or why its group has none; None for padding."""
+    def labels(self, keys: Sequence[str | None], partition: str) -> dict[str, list[JudgedLabel]]:
+        """Return what the judge gives of each row, or why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
-        groups = _by_group(named, {_uid(key) for key in named} - self._asked.keys())
-        self._ask(groups)
-        labels: dict[str, JudgedLabel] = {}
+        self._ask(_by_group(named, {_uid(key) for key in named} - self._asked.keys()))
+        labels: dict[str, dict[str, JudgedLabel]] = {name: {} for name in self.gives}
         for uid in dict.fromkeys(map(_uid, named)):
             sessions, answer = self._asked.pop(uid)
             judgement = answer.result().read(len(sessions), self.judge)
             unknown = [Missing.by_judge(judgement)] * len(sessions)
-            labels.update(zip(sessions, judgement.labels_N or unknown, strict=True))
-        return [None if key is None else labels.get(_session(key)) for key in keys]
+            for name, by_session in labels.items():
+                given = getattr(judgement, GIVEN[name]) or unknown
+                by_session.update(zip(sessions, given, strict=True))
+        return {
+            name: [None if key is None else by_session.get(_session(key)) for key in keys]
+            for name, by_session in labels.items()
+        }
 
     def _ask(self, groups: dict[str, list[str]]) -> None:
         """Ask about groups, by the keys of their rows."""

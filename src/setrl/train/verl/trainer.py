@@ -113,7 +113,8 @@ class SetAdvantages:
         fields = self._fields(batch, method, padding)
         if self.judging is not None:
             real = [None if pad else key for key, pad in zip(batch.keys, padding, strict=True)]
-            fields["strategies"] = self.judging.strategies(real, batch.partition_id)
+            judged = self.judging.labels(real, batch.partition_id)
+            fields |= {name: judged[name] for name in judged if name in method.reads}
         return BatchRows(
             method,
             [f"{uid}_{session}" for uid, session, _ in parts],
@@ -126,9 +127,8 @@ class SetAdvantages:
         self, batch: Any, method: AnyMethod, padding: Sequence[bool]
     ) -> dict[str, list[Any]]:
         """Read the method's fields from what the reward function returned besides the score."""
-        wanted = [name for name in method.reads if name not in ("rewards", "correct")]
-        if self.judging is not None:
-            wanted.remove("strategies")
+        judged = self.judging.gives if self.judging is not None else set()
+        wanted = [name for name in method.reads if name not in {"rewards", "correct", *judged}]
         if not wanted and "correct" not in method.reads:
             return {}
         own = settings_of(self.config.algorithm).get("fields", {})
