@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from recipes.smollm2.rate import of_run
+from recipes.smollm2.rate import chosen, of_run
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.summary import summarise
 from setrl.show.report import publish_report
@@ -48,9 +48,9 @@ def gather(folder: Path, results: Path = RESULTS) -> None:
     """Copy the numbers of a folder that may be unfinished."""
     results.mkdir(parents=True, exist_ok=True)
     files.write_json(results / "warmup.json", warm_up(folder / "warmup"))
-    sweep = [of_run(run) for run in sorted(folder.glob("runs/sweep_*/")) if _is_whole(run)]
+    sweep = dict(of_run(run) for run in folder.glob("runs/sweep_*/") if _is_whole(run))
     if sweep:
-        found = {f"{rate:g}": arms for rate, arms in sweep}
+        found = {np.format_float_positional(rate, trim="-"): sweep[rate] for rate in sorted(sweep)}
         files.write_json(results / "sweep.json", {"schema_version": 1, "pass@1": found})
     run = folder / "runs" / RUN
     if _is_whole(run):
@@ -134,7 +134,11 @@ def _sweep(path: Path) -> str:
     found = files.read_json(path)["pass@1"]
     arms = ["base", "grpo", "poly_epo"]
     rows = [[rate, *(f"{100 * of[arm]:.1f}" for arm in arms)] for rate, of in found.items()]
-    return markdown_table(["learning rate", *(LABELS[arm] for arm in arms)], rows)
+    table = markdown_table(["learning rate", *(LABELS[arm] for arm in arms)], rows)
+    rate = chosen({float(rate): of for rate, of in found.items()})
+    return (
+        f"{table}\n\nThe plan's rule takes {rate:g}, the largest rate that is not below the base."
+    )
 
 
 def _arms(run: Path) -> str:

@@ -64,6 +64,23 @@ def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
     assert "| Poly-EPO, K = 4 − GRPO |" in page
 
 
+def test_learning_rates_are_in_their_order_and_the_page_says_which_is_taken(tmp_path):
+    found = {"0.0002": 0.34, "0.001": 0.365}
+    for rate, pass_1 in [("1e-3", 0.365), ("2e-4", 0.34)]:
+        run = tmp_path / "runs" / f"sweep_{rate}"
+        run.mkdir(parents=True)
+        (run / "config.yaml").write_text(f"learning_rate: {rate}\n")
+        arms = {name: {"metrics": {"pass@1": {"value": 0.3 if name == "base" else pass_1}}}
+                for name in ("base", "grpo", "poly_epo")}  # fmt: skip
+        files.write_json(run / "summary.json", {"splits": {"validation": {"arms": arms}}})
+    results.gather(tmp_path, tmp_path / "kept")
+    kept = files.read_json(tmp_path / "kept" / "sweep.json")["pass@1"]
+    assert {rate: arms["grpo"] for rate, arms in kept.items()} == found
+    assert [*kept] == [*found]
+    page = results.page(tmp_path / "kept")
+    assert "| 0.001 | 30.0 | 36.5 | 36.5 |\n\nThe plan's rule takes 0.001" in page
+
+
 def test_an_unfinished_folder_gives_a_page_without_results(folder, tmp_path):
     shutil.rmtree(folder / "runs")
     shutil.rmtree(folder / "warmup" / "model")
