@@ -2,8 +2,9 @@
 
 Two texts are *alike* by a score: the cosine of their embeddings (all-MiniLM-L6-v2), the share of
 word bigrams that they have in common, whether they are equal, or whether they end in the same
-answer. The scores of all pairs are written once, to FOLDER/scores.jsonl; `python -m
-studies.judge_people page FOLDER` makes FOLDER/README.md of them, and needs neither model nor data.
+answer. The scores of all pairs are written once, to FOLDER/scores.jsonl, and `samples EVALUATION
+MINILM FOLDER` adds pairs of samples of a model. `python -m studies.judge_people page FOLDER` makes
+FOLDER/README.md of them, and needs neither model nor data.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from setrl.support import files
 from setrl.tasks import domains
 from studies.judge_people.page import page
 from studies.judge_people.pairs import (
+    MODEL,
     PAIRS,
     SOLUTIONS,
     Pair,
     pairs_of_domain,
     pairs_of_people,
+    pairs_of_samples,
     pairs_of_solutions,
 )
 from studies.judge_people.scores import Encode, scored
@@ -69,6 +72,31 @@ def measure(
     files.write_json(folder / "about.json", about)
 
 
+def add_samples(
+    evaluation: Annotated[Path, tyro.conf.Positional],
+    minilm: Annotated[Path, tyro.conf.Positional],
+    folder: Annotated[Path, tyro.conf.Positional],
+) -> None:
+    """Score pairs of a model's right samples, in place of those that are there.
+
+    Args:
+        evaluation: A file of samples whose strategies a program reads.
+        minilm: The folder of the model of embeddings.
+        folder: Where the other scores are.
+    """
+    from recipes.smollm2.minilm import MiniLM
+
+    pairs = [*pairs_of_samples(evaluation)]
+    records = scored(pairs, MiniLM(minilm))
+    kept = [one for one in files.read_lines(folder / "scores.jsonl") if one["source"] != MODEL]
+    files.write_lines(folder / "scores.jsonl", [*kept, *records])
+    about = files.read_json(folder / "about.json")
+    others = [one for one in about["examples"] if one["source"] != MODEL]
+    files.write_json(
+        folder / "about.json", {**about, "examples": [*others, *examples(pairs, records)]}
+    )
+
+
 def _seconds(encode: Encode, texts: Sequence[str]) -> float:
     began = time.process_time()
     encode(texts)
@@ -98,4 +126,6 @@ def write_page(folder: Annotated[Path, tyro.conf.Positional]) -> None:
 
 
 if __name__ == "__main__":
-    tyro.extras.subcommand_cli_from_dict({"measure": measure, "page": write_page})
+    tyro.extras.subcommand_cli_from_dict(
+        {"measure": measure, "samples": add_samples, "page": write_page}
+    )

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from setrl.samples.values import Label
 from setrl.support import files
-from setrl.tasks.domains import Domain, Problem
+from setrl.tasks.domains import Domain
 
 PAIRS, SOLUTIONS = "diversity_noveltybench_pairs_train.jsonl", "olympiad_multi_solutions.jsonl"
+MODEL = "smollm2"  # the source of pairs of samples of a model
 
 
 @dataclass(frozen=True)
@@ -90,28 +92,32 @@ def pairs_of_solutions(path: Path) -> Iterator[Pair]:
 
 
 def pairs_of_domain(domain: Domain, problems: int, samples: int) -> Iterator[Pair]:
-    """Yield pairs of right samples of an author, each of a problem; a program reads the strategies.
-
-    Of each problem there are as many pairs that are the same as pairs that are not, at most.
-    """
+    """Yield pairs of right samples of an author, whose strategies a program reads."""
     rng = np.random.default_rng(0)
     for number in range(problems):
         problem = domain.corpus_problem(rng)
-        found = list(_right_pairs(domain, problem, samples, rng))
-        counts = Counter(one.same for one in found)
-        left = dict.fromkeys((True, False), min(counts[True], counts[False]))
-        for place, one in enumerate(found):
-            if left[one.same] > 0:
-                left[one.same] -= 1
-                name = f"{domain.name}/{number}/{place}"
-                yield Pair(domain.name, name, one.first, one.second, one.same)
+        written = [domain.write(problem, rng) for _ in range(samples)]
+        right = {one.text: one.strategy for one in written if one.correct}
+        yield from _balanced(domain.name, f"{domain.name}/{number}", right)
 
 
-def _right_pairs(
-    domain: Domain, problem: Problem, samples: int, rng: np.random.Generator
-) -> Iterator[Pair]:
-    """Yield the pairs of different texts among right samples of a problem."""
-    written = [domain.write(problem, rng) for _ in range(samples)]
-    right = {one.text: one.strategy for one in written if one.correct}
-    for (first, one), (second, two) in combinations(right.items(), 2):
-        yield Pair("", "", first, second, one == two)
+def pairs_of_samples(evaluation: Path) -> Iterator[Pair]:
+    """Yield pairs of right samples of a model, from an evaluation and the samples beside it."""
+    _, *samples = files.read_lines(evaluation.parent / "samples" / evaluation.name)
+    texts = {(one["problem"], one["sample"]): one["text"] for one in samples}
+    for problem, row in enumerate(files.read_lines(evaluation)):
+        right = {texts[problem, place]: strategy for place, (strategy, correct)
+                 in enumerate(zip(row["strategies"], row["correct"], strict=True))
+                 if correct}  # fmt: skip
+        yield from _balanced(MODEL, row["id"], right)
+
+
+def _balanced(source: str, name: str, strategies: Mapping[str, Label]) -> Iterator[Pair]:
+    """Yield pairs of the texts of a problem: at most as many of one kind as of the other."""
+    pairs = list(combinations(strategies.items(), 2))
+    counts = Counter(one == two for (_, one), (_, two) in pairs)
+    left = dict.fromkeys((True, False), min(counts[True], counts[False]))
+    for place, ((first, one), (second, two)) in enumerate(pairs):
+        if left[one == two] > 0:
+            left[one == two] -= 1
+            yield Pair(source, f"{name}/{place}", first, second, one == two)

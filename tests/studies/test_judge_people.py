@@ -10,6 +10,7 @@ import pytest
 
 from recipes.smollm2 import countdown
 from recipes.smollm2.countdown import Countdown
+from setrl.support import files
 from studies.judge_people import pairs, scores
 from studies.judge_people.page import Scored, page
 
@@ -46,6 +47,20 @@ def test_an_interval_covers_the_mean_of_draws():
         found = scores.Figure.of(lambda at, drawn=drawn: drawn[at].mean(), 50)
         covered += found.low <= 0 <= found.high
     assert 34 <= covered <= 40
+
+
+def test_samples_of_a_model_are_paired_where_they_are_right(tmp_path):
+    (tmp_path / "samples").mkdir()
+    texts = ["1+2", "2+1", "3", "1+3", "2+1"]
+    row = {"id": "p", "strategies": ["1+2", "1+2", "3", "1+3", "1+2"], "correct": [1, 1, 1, 0, 1]}
+    files.write_lines(tmp_path / "test.jsonl", [row])
+    samples = [{"problem": 0, "sample": i, "text": text} for i, text in enumerate(texts)]
+    files.write_lines(tmp_path / "samples" / "test.jsonl", [{"settings": {}}, *samples])
+    found = [*pairs.pairs_of_samples(tmp_path / "test.jsonl")]
+    assert [(one.first, one.second, one.same) for one in found] == [
+        ("1+2", "2+1", True),
+        ("1+2", "3", False),
+    ]  # equal texts once, wrong ones never, as many of each kind
 
 
 def test_letters_are_swapped_in_formulas_and_nowhere_else():
