@@ -114,3 +114,9 @@ def test_keys_and_embeddings_may_be_functions_of_ones_own():
     near = from_config({"judge": "embedding", **settings})
     assert near.judge([Group.of_texts("p", ("1+1=2", "1+1=3", "(4-5)"))])[0].labels_N == (0, 0, 1)
     assert near.name == "embedding:studies.clusters:runs_of_letters, threshold 0.5"
+
+
+def test_a_config_without_a_judge_is_refused_by_its_keys_and_not_by_their_values():
+    with pytest.raises(ValueError, match=r"it has endpoint, api_key$") as refused:
+        from_config({"endpoint": "http://user:word@host/v1", "api_key": "sk-1"})
+    assert "sk-1" not in str(refused.value)

@@ -50,7 +50,8 @@ def from_config(config: Config) -> Judge:
     """
     settings = dict(spelled_out(config) if isinstance(config, str) else config)
     if "judge" not in settings:
-        raise ValueError(f"a judge's config needs the key 'judge', got {settings!r}")
+        has = ", ".join(map(str, settings)) or "nothing"  # names: values may be secret
+        raise ValueError(f"a judge's config needs the key 'judge'; it has {has}")
     name = settings.pop("judge")
     make = _maker(name)
     if "of" in settings:
