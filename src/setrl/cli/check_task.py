@@ -17,7 +17,7 @@ from setrl.cli.train import refuse_missing_model
 from setrl.support.errors import ConfigError, usage_errors
 
 if TYPE_CHECKING:
-    from setrl.tasks import Task
+    from setrl.tasks import DomainTask, Task
     from setrl.train.lm.resolved import ResolvedConfig
 
 PROBLEMS = 3  # the exit code if there are any
@@ -31,7 +31,8 @@ class CheckTask(Said):
     context, problems that appear twice or in two splits, and one group of samples with its
     rewards, strategies and advantages. Warnings do not change the exit code.
 
-    For a domain, print which rules of a domain it breaks.
+    For a domain, print which rules of a domain it breaks; with a model, also the first prompts of
+    training and one group of samples.
 
     Attributes:
         config: The YAML file of a run with the key task, or a file with only that key.
@@ -59,23 +60,27 @@ class CheckTask(Said):
 
     def run(self) -> int:
         """Print what was found; problems go to stderr, a sentence each."""
-        from setrl.tasks import FileTask
+        from setrl.tasks import DomainTask, FileTask
         from setrl.train.lm.preflight.task_check import check_task
 
         if self.prompts < 0:
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
         task, resolved = self._read()
-        if not isinstance(task, FileTask):
+        if not isinstance(task, FileTask | DomainTask):
+            raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")
+        has_model = resolved is not None and resolved.config.model is not None
+        if isinstance(task, DomainTask) and not has_model:
             return self._check_domain(task)
-        if self.sample and (resolved is None or resolved.config.model is None):
+        if self.sample and not has_model:
             raise ConfigError(
                 f"{self.config}: has no model to draw samples from: add the key `model`, or give "
                 "--no-sample"
             )
         if self.sample and resolved is not None:
             refuse_missing_model(resolved)
-        for split in task.splits:  # a wrong file is refused before anything heavy is imported
-            task.all_problems(split)
+        if isinstance(task, FileTask):
+            for split in task.splits:  # a wrong file is refused before anything heavy is imported
+                task.all_problems(split)
         if resolved is not None:
             from setrl.train.lm.run import quiet
 
@@ -88,13 +93,10 @@ class CheckTask(Said):
             print(task_check_text(found))
         return self._end(found.problems, found.warnings, dataclasses.asdict(found))
 
-    def _check_domain(self, task: Task) -> int:
-        """Check the rules of a domain."""
-        from setrl.tasks import DomainTask
+    def _check_domain(self, task: DomainTask) -> int:
+        """Check the rules of a domain whose config has no model."""
         from setrl.tasks.domains.check import check_domain
 
-        if not isinstance(task, DomainTask):
-            raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")
         found = check_domain(task.domain)
         if not self.json and not found:
             print(f"{task.name} keeps the rules of a domain")

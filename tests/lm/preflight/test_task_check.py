@@ -197,6 +197,25 @@ def test_a_task_without_a_model_and_a_domain(own, capsys):
     assert (code, "polynomial keeps the rules of a domain" in printed.out) == (0, True)
 
 
+def test_a_domain_with_a_model_shows_prompts_and_a_group(model, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    arms = {"grpo": {"method": "grpo"}}
+    config = {"name": "d", "domain": "polynomial", "model": str(model), "arms": arms}
+    Path("domain.yaml").write_text(yaml.safe_dump({**config, "samples_per_prompt": 2}))
+    code, printed = run(capsys, "check-task", "domain.yaml", "--prompts", "2")
+    assert code == 0, printed.err
+    assert "2 prompts of polynomial, as the model reads them" in printed.out
+    assert "one group: 2 samples of this prompt, as the model is now" in printed.out
+    broken = "setrl.train.lm.preflight.task_check.check_domain"
+    monkeypatch.setattr(broken, lambda domain: ["it breaks a rule"])
+    code, printed = run(capsys, "check-task", "domain.yaml", "--json")
+    found = json.loads(printed.out)
+    assert (code, found["problems"], found["splits"]) == (3, ["it breaks a rule"], [])
+    first = ResolvedConfig.load(Path("domain.yaml")).training_problems(0)[0]
+    assert first.prompt in found["prompts"][0]["text"]
+    assert len(found["prompts"]) == 10
+
+
 def without_gold(rows):
     return [{"problem": row["problem"]} for row in rows]
 

@@ -184,10 +184,11 @@ def group_text(group: GroupCheck) -> str:
     """Write the table of the samples."""
     prompt = " ".join(prompt_text(group.prompt).split())
     head = [name for name in group.samples[0] if name != "cut"]
+    where = group.where or "this prompt"  # a domain's is in no file
     rows = [[_cell(name, one) for name in head] for one in group.samples]
     return "\n".join(
         [
-            f"one group: {len(group.samples)} samples of {group.where}, as the model is now",
+            f"one group: {len(group.samples)} samples of {where}, as the model is now",
             f"  │ {shortened(escaped(prompt), PROMPT_LENGTH)}",
             table([[*head[:-1], "ends with"], *rows], left=(-1,)),
         ]

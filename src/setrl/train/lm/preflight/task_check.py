@@ -1,18 +1,22 @@
-"""A file of problems, looked at before an hour is spent on it: what the model will read, what
-cannot be graded, what is too long or there twice, and what one group of samples is worth.
+"""Problems, looked at before an hour is spent on them: what the model will read, what cannot be
+graded, what is too long or there twice, and what one group of samples is worth.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from setrl.support.errors import ConfigError
 from setrl.support.wording import count, table
-from setrl.tasks import FileTask, Problem
+from setrl.tasks import DomainTask, FileTask, Problem, Task
 from setrl.tasks.base import TRAIN
+from setrl.tasks.domains.check import check_domain
 from setrl.tasks.duplicates import repeated
 from setrl.tasks.splits import place_of
 from setrl.tasks.visible import escaped, from_here, shortened, visible
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from setrl.train.lm.preflight.group_check import GroupCheck
 
 PROMPT_LENGTH = 1_500  # characters of a prompt that are shown
+CHECKED = 1_000  # problems of a domain whose lengths are looked at
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,9 @@ class TaskCheck:
         unit: What lengths count: tokens, or characters without a model.
         context: The largest number of tokens that the model reads; None if it is not known.
         max_new_tokens: The length at which a sample is cut.
-        splits: What was found in each split: `problems`, golds `left_out`, problems that are there
-            `twice` or `also_in_train`, and the `median`, `most_95` and `longest` of the lengths.
+        splits: What was found in each split of a file: `problems`, golds `left_out`, problems that
+            are there `twice` or `also_in_train`, and the `median`, `most_95` and `longest` of the
+            lengths.
         prompts: Some prompts of training as the model reads them: `where`, `length` and `text`.
         group: One group of samples; None if none was drawn.
         problems: What must be put right, in sentences.
@@ -57,9 +63,16 @@ class TaskCheck:
 
 
 def check_task(
-    task: FileTask, resolved: ResolvedConfig | None, *, prompts: int = 10, sample: bool = True
+    task: FileTask | DomainTask,
+    resolved: ResolvedConfig | None,
+    *,
+    prompts: int = 10,
+    sample: bool = True,
 ) -> TaskCheck:
     """Look at all problems of a task, and draw one group of samples from the model.
+
+    Of a domain, which makes its problems, the rules are checked, and the first problems of
+    training.
 
     Args:
         task: The task.
@@ -71,16 +84,18 @@ def check_task(
         ConfigError: If the model, the task or an option of theirs is wrong.
         DataError: If a field is missing, or no problem of a split can be used.
     """
-    return _TaskChecking(task, resolved).done(prompts, sample)
+    if isinstance(task, DomainTask):
+        return _DomainChecking(task, resolved).done(prompts, sample)
+    return _FileChecking(task, resolved).done(prompts, sample)
 
 
-class _TaskChecking:
+class _TaskChecking(ABC):
     """What all parts of the check share, and the sentences that they add."""
 
-    def __init__(self, task: FileTask, resolved: ResolvedConfig | None):
+    def __init__(self, task: Task, resolved: ResolvedConfig | None):
         self.task, self.resolved = task, resolved
         self.model = None if resolved is None else resolved.config.model
-        self.problems, self.warnings = task.faults(task.splits), task.remarks(task.splits)
+        self.problems, self.warnings = self.said()
         self.warnings += [] if resolved is None else resolved.ignored_rewards
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.context: int | None = None
@@ -100,8 +115,23 @@ class _TaskChecking:
                 + ("chat is false" if self.tokenizer.chat_template else "it has no chat template")
             )
         assert self.resolved is not None
-        usable = (one.prompt for split in self.task.splits for one in self.task.usable(split))
-        self.problems += too_long(self.resolved, model, usable)
+        self.problems += too_long(self.resolved, model, (one.prompt for one in self.known()))
+
+    @abstractmethod
+    def said(self) -> tuple[list[str], list[str]]:
+        """Return what is wrong with the task itself, and what people should look at."""
+
+    @abstractmethod
+    def known(self) -> Iterable[Problem]:
+        """Return the problems whose lengths are checked."""
+
+    @abstractmethod
+    def splits(self) -> list[dict[str, Any]]:
+        """Return what was found in each split."""
+
+    @abstractmethod
+    def of_training(self, number: int) -> Sequence[Problem]:
+        """Return some problems of training."""
 
     def done(self, prompts: int, sample: bool) -> TaskCheck:
         group = self._group() if sample else None
@@ -112,32 +142,12 @@ class _TaskChecking:
             unit="characters" if self.tokenizer is None else "tokens",
             context=self.context,
             max_new_tokens=tokens,
-            splits=[self._split(split) for split in self.task.splits],
+            splits=self.splits(),
             prompts=self._shown(prompts),
             group=group,
             problems=self.problems,
             warnings=self.warnings,
         )
-
-    def _split(self, split: str) -> dict[str, Any]:
-        found, usable = self.task.all_problems(split), self.task.usable(split)
-        if split == TRAIN:
-            self.task.check_columns(found)
-        elif self.resolved is None or split in self.resolved.eval_splits:
-            self.task.check_evaluated()
-        lengths = [self._length(one) for one in usable]
-        quantiles = np.quantile(lengths, [0.5, 0.95, 1], method="inverted_cdf")
-        median, most_95, longest = map(int, quantiles)
-        return {
-            "split": split,
-            "problems": len(found),
-            "left_out": len(found) - len(usable),
-            "twice": len(repeated(found)),
-            "also_in_train": 0 if split == TRAIN else self.task.overlap(split),
-            "median": median,
-            "most_95": most_95,
-            "longest": longest,
-        }
 
     def _length(self, problem: Problem) -> int:
         if self.tokenizer is None:
@@ -146,10 +156,9 @@ class _TaskChecking:
 
     def _shown(self, number: int) -> list[dict[str, Any]]:
         """Return some prompts of training as the model reads them."""
-        usable = sorted(self.task.usable(TRAIN), key=lambda one: place_of(one.prompt))
         return [
             {"where": from_here(one.where), "length": self._length(one), "text": self._text(one)}
-            for one in usable[:number]
+            for one in self.of_training(number)
         ]
 
     def _text(self, problem: Problem) -> str:
@@ -171,6 +180,73 @@ class _TaskChecking:
         return group
 
 
+class _FileChecking(_TaskChecking):
+    """All problems of a file."""
+
+    task: FileTask
+
+    @override
+    def said(self) -> tuple[list[str], list[str]]:
+        return self.task.faults(self.task.splits), self.task.remarks(self.task.splits)
+
+    @override
+    def known(self) -> Iterable[Problem]:
+        return (one for split in self.task.splits for one in self.task.usable(split))
+
+    @override
+    def of_training(self, number: int) -> Sequence[Problem]:
+        return sorted(self.task.usable(TRAIN), key=lambda one: place_of(one.prompt))[:number]
+
+    @override
+    def splits(self) -> list[dict[str, Any]]:
+        return [self._split(split) for split in self.task.splits]
+
+    def _split(self, split: str) -> dict[str, Any]:
+        found, usable = self.task.all_problems(split), self.task.usable(split)
+        if split == TRAIN:
+            self.task.check_columns(found)
+        elif self.resolved is None or split in self.resolved.eval_splits:
+            self.task.check_evaluated()
+        lengths = [self._length(one) for one in usable]
+        quantiles = np.quantile(lengths, [0.5, 0.95, 1], method="inverted_cdf")
+        median, most_95, longest = map(int, quantiles)
+        return {
+            "split": split,
+            "problems": len(found),
+            "left_out": len(found) - len(usable),
+            "twice": len(repeated(found)),
+            "also_in_train": 0 if split == TRAIN else self.task.overlap(split),
+            "median": median,
+            "most_95": most_95,
+            "longest": longest,
+        }
+
+
+class _DomainChecking(_TaskChecking):
+    """The rules of a domain, and the first problems of training."""
+
+    task: DomainTask
+
+    @override
+    def said(self) -> tuple[list[str], list[str]]:
+        return check_domain(self.task.domain), []
+
+    @override
+    def known(self) -> Iterable[Problem]:
+        return self.of_training(CHECKED)
+
+    @override
+    def of_training(self, number: int) -> Sequence[Problem]:
+        if self.resolved is None:
+            return self.task.training_problems(number, None, 0)
+        config = self.resolved.config
+        return self.resolved.training_problems(config.seeds[0])[:number]
+
+    @override
+    def splits(self) -> list[dict[str, Any]]:
+        return []
+
+
 def task_check_text(found: TaskCheck) -> str:
     """Return what was found: prompts, splits, one group; problems and warnings come after it."""
     parts = [_prompts(found), _splits(found)]
@@ -186,7 +262,8 @@ def _prompts(found: TaskCheck) -> str:
     blocks = [f"{count(len(found.prompts), 'prompt')} of {found.task}, as {reader}"]
     for one in found.prompts:
         text = shortened(one["text"], PROMPT_LENGTH).replace("\n", "\n  │ ")
-        blocks.append(f"{one['where']}, {one['length']:,} {found.unit}\n  │ {text}")
+        where = f"{one['where']}, " if one["where"] else ""  # a domain's are in no file
+        blocks.append(f"{where}{one['length']:,} {found.unit}\n  │ {text}")
     return "\n".join(blocks) if found.prompts else ""
 
 
@@ -198,4 +275,4 @@ def _splits(found: TaskCheck) -> str:
         rows.append([name, *(f"{number:,}" for number in numbers)])
     context = "not known" if found.context is None else f"{found.context:,} tokens"
     limit = f"max_new_tokens {found.max_new_tokens:,}; the model's context: {context}"
-    return f"{table(rows)}\n{limit}"
+    return f"{table(rows)}\n{limit}" if found.splits else limit
