@@ -34,7 +34,7 @@ class TwoLevels(FaultyServer):
 
     async def answer(self, request, body):
         names = [text.split(":")[0] for text in shown_samples(body["messages"])]
-        families = [name if name == "degenerate" else name[0] for name in names]
+        families = [name if name == "degenerate" else name[:1] for name in names]
         reply = {"clusters": numbered(names), "families": numbered(families)}
         if self.broken:
             self.broken -= 1

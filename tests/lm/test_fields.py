@@ -18,6 +18,7 @@ from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.lm.preflight.checks import check_problems
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.pool import Stop
+from tests.judges.test_families import TwoLevels
 from tests.lm import fields_of_mine as mine
 from tests.tiny import tiny_config
 
@@ -117,6 +118,22 @@ def test_every_objective_trains_and_its_advantages_are_the_cores(
             again = credit_groups(list(open_log(tmp_path / "step.jsonl")), method)
             np.testing.assert_array_equal(again.values_BN, want)
     assert list(trainer._logs["advantages"])[-8:] == pytest.approx(want.ravel(), abs=1e-12)
+
+
+def test_families_come_from_a_judge_of_two_levels_and_from_nowhere_else(load, base, tmp_path):
+    batches = []
+    with TwoLevels() as server:
+        judge = {"judge": "lm", "model": "m", "endpoint": server.url, "families": True}
+        arms = {"levels": {"method": "poly_families", "set_size": 2, "judge": judge}}
+        resolved = load(arms=arms, fields={})
+        assert resolved.arms["levels"].fields == {}
+        trainer = make_trainer(resolved, "levels", 0, str(base), Seed(tmp_path / "run"))
+        trainer.on_batch = batches.append
+        trainer.train()
+    for batch in batches:
+        for texts, found in zip(batch.samples.texts, batch.samples.families, strict=True):
+            first = [text[:1] for text in texts]  # by which the server tells families
+            assert len({*zip(first, found, strict=True)}) == len({*first}) == len({*found})
 
 
 @pytest.mark.parametrize("mask", [False, True])

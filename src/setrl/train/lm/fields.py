@@ -79,11 +79,13 @@ def available(specs: Mapping[str, Any], task: Task) -> set[str]:
 def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[str, Any]:
     """Return the source of each field that a method reads; this runs the code of their modules.
 
+    Without a source in the config, answers come from the task, and families from the judge.
+
     Raises:
         ConfigError: If a function cannot be loaded, or the task reads no answers.
     """
-    wanted = [name for name in FURTHER if name in reads]
-    return {name: _source(specs.get(name, FINAL_ANSWER), task) for name in wanted}
+    known = {ANSWERS: FINAL_ANSWER, **specs}
+    return {name: _source(known[name], task) for name in FURTHER if name in reads and name in known}
 
 
 def _source(spec: Any, task: Task) -> Source | MeanLogprob:
