@@ -1,7 +1,7 @@
 """`python -m studies.graded RUN FILE`: what the models of a run of recipes/graded are worth.
 
 From the samples of their evaluations: the graded max@k, and the set scores that the arms train for.
-From the metrics of their training: Adam's Σ(v̂ − m̂²), if it was logged.
+From the metrics of their training: Adam's Σ(v̂ − m̂²) and the tokens of a judge, if they were logged.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from studies.summaries import (
 
 KS, K = (1, 2, 4, 6, 8, 16), 4
 NOISE, WINDOW, SETTLED = "gradient/adam_variance", 25, 25  # the first steps follow Adam's start
+TOKENS = {"tokens of a request": "judge/prompt_tokens", "tokens of a reply": "judge/reply_tokens"}
 SECOND = objectives.mean(of="second")
 SCORES = {  # name → score, K; the reward is 1 for a right sample, and the other fields are `far`
     "pass@1": (objectives.mean(), 1),
@@ -93,6 +94,11 @@ def noise(metrics: Sequence[Mapping[str, Any]]) -> list[float]:
     return np.reshape(logged[:whole], (-1, WINDOW)).mean(axis=1).tolist()
 
 
+def tokens(metrics: Sequence[Mapping[str, Any]], key: str) -> float:
+    """Return the tokens of a judge, as a mean over its requests."""
+    return float(sum(one[key] for one in metrics) / sum(one["judge/requests"] for one in metrics))
+
+
 def shown(config: Any) -> Any:
     """Return a run's config without the folders of its functions, which differ by machine.
 
@@ -122,7 +128,11 @@ def run(run_dir: Path, path: Path) -> Path:
         found = [worths(rows) | (worths_on_sides(rows) if of_sides else {}) for rows in samples]
         arms[arm.name] = {name: _over_seeds(name, [of[name] for of in found]) for name in found[0]}
         arms[arm.name]["shares of |x|"] = [shares(rows) for rows in samples]
-        own = [noise(files.read_lines(s.metrics_file)) for s in seeds if arm.name != BASE]
+        logs = [files.read_lines(s.metrics_file) for s in seeds if arm.name != BASE]
+        if logs and "judge/requests" in logs[0][0]:
+            for name, key in TOKENS.items():
+                arms[arm.name][name] = _over_seeds(name, [tokens(log, key) for log in logs])
+        own = [noise(log) for log in logs]
         if own and own[0]:
             start = [values[0] for values in own]
             settled = [float(np.mean(values[SETTLED // WINDOW :])) for values in own]
@@ -164,12 +174,13 @@ def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 def _over_seeds(name: str, values_R: Sequence[float]) -> dict[str, Any]:
     """Return a mean over seeds with its interval; of one seed only its value.
 
-    All are shares, or graded rewards up to 1, but the counts of strategies and families in 32.
+    All are shares, or graded rewards up to 1, but tokens and the counts of strategies in 32.
     """
     rounded = [float(f"{value:.4g}") for value in values_R]
     if len(rounded) < 2:
         return {"mean": rounded[0], "per_seed": rounded}
-    within = (0.0, 32.0) if name.endswith("@32") else (0.0, 1.0)
+    most = np.inf if name in TOKENS else 32.0 if name.endswith("@32") else 1.0
+    within = (0.0, most)
     return mean_interval(values_R, within).as_lists() | {"per_seed": rounded}
 
 
