@@ -94,13 +94,13 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.text import USUAL, metric_table
         from setrl.support.wording import wrapped
 
-        chosen = self.split or common_split(self.file)
-        side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
+        side = load_side(
+            self.file, self.split or common_split(self.file), self.allow_damaged, self.log_options
+        )
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
         asked = self.metrics or (() if self.json else USUAL)
         asked = () if "all" in asked else asked
-        found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
-        split = found.splits["all"]
+        split = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked).splits["all"]
         arm = self._asked(split.arms["model"], side)
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
@@ -122,8 +122,9 @@ class Evaluate(EvaluatedFields, Said):
         if not self.metrics or "all" in self.metrics:
             return arm
         name = str(self.file)
-        why = {name: incomplete(side.evaluations)}
-        refuse_lacking(self.metrics, {name: by_metric(arm.metrics)}, why)
+        refuse_lacking(
+            self.metrics, {name: by_metric(arm.metrics)}, {name: incomplete(side.evaluations)}
+        )
         return arm
 
 

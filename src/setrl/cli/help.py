@@ -126,8 +126,7 @@ def flag(name: str) -> str:
 
 
 def _row(option: Option) -> tuple[str, str]:
-    is_flag = option.spelled.startswith("--")
-    said = " (required)" if option.is_required and is_flag else ""
+    said = " (required)" if option.is_required and option.spelled.startswith("--") else ""
     said = f" (default {option.default})" if option.default else said
     return option.spelled, option.meaning + said
 

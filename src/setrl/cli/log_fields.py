@@ -120,8 +120,9 @@ def command_line(command: str, options: Any) -> str:
         command: Its name.
         options: Its dataclass, whose field `paths` is positional.
     """
-    paths = map(str, options.paths)
-    return shlex.join(["setrl", command, *paths, *given(options, type(options), but=("paths",))])
+    return shlex.join(
+        ["setrl", command, *map(str, options.paths), *given(options, type(options), but=("paths",))]
+    )
 
 
 def given(options: Any, kind: type[Any], but: Iterable[str] = ()) -> list[str]:

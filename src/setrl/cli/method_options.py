@@ -24,8 +24,9 @@ class MethodOptions:
 
     def spec(self, method: str) -> dict[str, Any]:
         """Return a method, by its name or in the form of a config, with its options."""
-        is_config = method.lstrip().startswith("{")
-        found = strict_yaml.mapping(method) if is_config else {"method": method}
+        found = (
+            strict_yaml.mapping(method) if method.lstrip().startswith("{") else {"method": method}
+        )
         strict_yaml.override(found, self.set)
         return found
 

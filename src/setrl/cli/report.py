@@ -68,8 +68,9 @@ class Report(EvaluatedFields, Said):
             print(page)
             return
         summary = page.with_name("summary.json")
-        verdict = read_json(summary).get("verdict", [])
-        self.say_json(report=str(page), summary=str(summary), verdict=verdict)
+        self.say_json(
+            report=str(page), summary=str(summary), verdict=read_json(summary).get("verdict", [])
+        )
 
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
@@ -84,8 +85,7 @@ class Report(EvaluatedFields, Said):
         if self.publish is not None:
             raise ConfigError("--publish needs the folder of a run; a report of files is complete "
                               "in its own folder, which --output names")  # fmt: skip
-        stem = self.paths[0].resolve().name.partition(".")[0]
-        folder = self.output or Path("reports") / stem
+        folder = self.output or Path("reports") / self.paths[0].resolve().name.partition(".")[0]
         alone = dataclasses.replace(
             self, output=None, k=(), allow_damaged=False, json=False, quiet=False
         )

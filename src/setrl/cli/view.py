@@ -44,5 +44,6 @@ class View(EvaluatedFields, Said):
         def said(address: str) -> None:
             self.tell(f"{address}\nCtrl-C ends it.", address=address)
 
-        catalogue = Catalogue(self.path.absolute(), self.log_options)
-        serve(catalogue, self.host, self.port, self.open, said)
+        serve(
+            Catalogue(self.path.absolute(), self.log_options), self.host, self.port, self.open, said
+        )

@@ -160,18 +160,17 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
         for row in _spread(support.rows, most)
     ]  # fmt: skip
     states = {state: [one for one in support.problems if one.state == state] for state in STATES}
-    listed = [
-        f"{state}: {', '.join(one.id for one in states[state])}"
-        for state in ("lost", "gained")
-        if details and states[state]
-    ]
     return "\n".join(
         [
             "Problems with k samples each: right in both (preserved), only in A (lost), only in B "
             "(gained), in neither (outside)",
             table([head, *rows], left=()),
             *_how_sure(states["lost"]),
-            *listed,
+            *[
+                f"{state}: {', '.join(one.id for one in states[state])}"
+                for state in ("lost", "gained")
+                if details and states[state]
+            ],
         ]
     )
 

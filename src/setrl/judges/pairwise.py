@@ -63,8 +63,7 @@ class PairwiseJudge(Judge):
 
     def _judge(self, group: Group) -> Judgement:
         kept = [place for place, text in enumerate(group.texts) if text.strip()]
-        texts = [group.texts[place] for place in kept]
-        labels = self._labels(group.prompt, texts)
+        labels = self._labels(group.prompt, [group.texts[place] for place in kept])
         if labels is None:
             return Judgement(None, reason=UNANSWERED)
         return Judgement(spread(kept, labels, len(group.texts)))

@@ -41,8 +41,9 @@ class ReplyFormat:
         place, doubt = self._known or 0, 0
 
         def body() -> Body:
-            form = response_format(FORMATS[place], num_samples, self.keys)
-            return client.endpoint.body(messages) | form
+            return client.endpoint.body(messages) | response_format(
+                FORMATS[place], num_samples, self.keys
+            )
 
         def adapt(failure: RequestError) -> Body | None:
             nonlocal place, doubt

@@ -157,8 +157,7 @@ class RowReader:
             The same with other numbers where the task is part of the name.
         """
         apart, finer_I = self.tasks.apart(name_I)
-        is_named = self.recognised.is_named("group")
-        if apart and is_named:
+        if apart and self.recognised.is_named("group"):
             self._across = apart
             return name_I
         if apart:

@@ -34,8 +34,7 @@ class _Answer(Grader):
                 f"but the columns are: {', '.join(columns) or 'none'}"
             )
         texts = [plain_text(completion) for completion in completions]
-        grades = self.grades(texts, columns[self.gold], prompts=prompts)
-        return [grade.reward for grade in grades]
+        return [grade.reward for grade in self.grades(texts, columns[self.gold], prompts=prompts)]
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,6 @@ def imported_on_demand(
         try:
             return getattr(import_module(modules[name]), name)
         except ModuleNotFoundError as error:
-            needs = f"{package}.{name} needs {error.name}: {install(extra)}"
-            raise ImportError(needs) from error
+            raise ImportError(f"{package}.{name} needs {error.name}: {install(extra)}") from error
 
     return get

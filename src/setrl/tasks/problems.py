@@ -33,8 +33,7 @@ def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
         DataError: If a field is missing, or a prompt is not text; the error names row and fields.
     """
     prompt, gold = prompt_field(table, spec), gold_field(table, spec)
-    named = fields.template_fields(prompt)
-    if gold is not None and gold in named:
+    if gold is not None and gold in fields.template_fields(prompt):
         raise DataError(
             f"task.prompt names the field of the gold, {gold!r}: the model would read the answer"
         )

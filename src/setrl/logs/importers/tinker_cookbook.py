@@ -89,8 +89,7 @@ def _tokens(record: Record) -> int | None:
 
 
 def _last_step(record: Record) -> Record:
-    steps = record.get("steps") or [{}]
-    return dict(steps[-1])
+    return dict((record.get("steps") or [{}])[-1])
 
 
 def _score(record: Record, wanted: str | None, where: str) -> float | None:

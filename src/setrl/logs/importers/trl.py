@@ -117,8 +117,9 @@ def _sample(
         advantage=number(row.get("advantage"), where),
         tokens=tokens_in(row, TOKENS_OF_TRAINERS),
     )
-    gold = text_of(named(options.fields.gold))
-    return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
+    return Group(
+        f"step {step}: {prompt}", prompt, (sample,), text_of(named(options.fields.gold)), step
+    )
 
 
 def _total(row: dict[str, Any], weights: dict[str, float], where: str) -> float | None:

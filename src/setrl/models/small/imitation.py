@@ -161,8 +161,7 @@ def batches(
 
 def collate(examples: Sequence[TextExample], pad: int) -> dict[str, torch.Tensor]:
     """Return token ids, mask and labels, (examples, longest), padded on the right."""
-    longest = max(map(len, examples))
-    ids = torch.full((len(examples), longest), pad)
+    ids = torch.full((len(examples), max(map(len, examples))), pad)
     labels = torch.full_like(ids, IGNORED)
     mask = torch.zeros_like(ids)
     for row, example in enumerate(examples):
