@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -24,7 +23,7 @@ from setrl.logs.log import Log, open_log
 from setrl.logs.writing import refuse_taken, rows_with
 from setrl.samples.types import Group
 from setrl.support import files
-from setrl.support.errors import ConfigError, DataError, usage_errors
+from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.files import json_lines
 from setrl.support.wording import MISSING, between, count
 from setrl.train import method_config
@@ -159,11 +158,7 @@ def _print(rows: Iterator[dict[str, Any]]) -> None:
 
 def _is_credited(path: Path) -> bool:
     """Return whether the first line of a file was written by this command."""
-    with suppress(DataError, OSError):
-        first = next(json_lines.read(path, "leave_out"), None)
-        said = {} if first is None else credit_record(first.record)
-        return any(map(is_of_method, said.values()))
-    return False
+    return any(map(is_of_method, credit_record(json_lines.first_record(path)).values()))
 
 
 @dataclass
@@ -223,9 +218,15 @@ class CreditSummary:
         c: dict[str, int | None] = {key: n for key, n in self._counts.items() if key != "most"}
         if not c["right"] and not c["wrong"]:
             c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"))
-        about = {"method": self.method.name, "set_size": self.method.set_size}
-        sizes = {"groups": len(self.sizes), "samples": sum(self.sizes)}
-        return {"into": self.into, **about, "estimator": self._estimator, **sizes, **c}
+        return {
+            "into": self.into,
+            "method": self.method.name,
+            "set_size": self.method.set_size,
+            "estimator": self._estimator,
+            "groups": len(self.sizes),
+            "samples": sum(self.sizes),
+            **c,
+        }
 
     def text(self) -> str:
         """Return a few lines."""

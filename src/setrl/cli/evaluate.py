@@ -101,7 +101,8 @@ class Evaluate(EvaluatedFields, Said):
         asked = self.metrics or (() if self.json else USUAL)
         asked = () if "all" in asked else asked
         split = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked).splits["all"]
-        arm = self._asked(split.arms["model"], side)
+        arm = split.arms["model"]
+        self._refuse_lacking(arm, side)
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
@@ -115,17 +116,13 @@ class Evaluate(EvaluatedFields, Said):
             print("\n\n".join(filter(None, (table, task_table(arm.by_task, self.metrics)))))
         return side
 
-    def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:
-        """Return the metrics; refuse if the samples lack one that was asked for by name."""
+    def _refuse_lacking(self, arm: ArmSummary, side: Side) -> None:
+        """Refuse if the samples lack a metric that was asked for by name."""
         from setrl.evaluate.metrics import by_metric, incomplete, refuse_lacking
 
-        if not self.metrics or "all" in self.metrics:
-            return arm
+        asked = () if "all" in self.metrics else self.metrics
         name = str(self.file)
-        refuse_lacking(
-            self.metrics, {name: by_metric(arm.metrics)}, {name: incomplete(side.evaluations)}
-        )
-        return arm
+        refuse_lacking(asked, {name: by_metric(arm.metrics)}, {name: incomplete(side.evaluations)})
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

@@ -94,5 +94,10 @@ class ImportLog(EvaluatedFields, Said):
         written = size(len(sizes), "problem", min(sizes), max(sizes))
         self.say([f"{self.output}: {written} from {self.tool}"])
         if self.json:
-            about = {"output": str(self.output), "tool": self.tool, "problems": len(sizes)}
-            self.say_json(**about, samples=[min(sizes), max(sizes)], notes=notes)
+            self.say_json(
+                output=str(self.output),
+                tool=self.tool,
+                problems=len(sizes),
+                samples=[min(sizes), max(sizes)],
+                notes=notes,
+            )

@@ -25,7 +25,9 @@ class MethodOptions:
     def spec(self, method: str) -> dict[str, Any]:
         """Return a method, by its name or in the form of a config, with its options."""
         found = (
-            strict_yaml.mapping(method) if method.lstrip().startswith("{") else {"method": method}
+            strict_yaml.mapping(method, repr(method))
+            if method.lstrip().startswith("{")
+            else {"method": method}
         )
         strict_yaml.override(found, self.set)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +281,8 @@ def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Commo
     """Both on the problems that have enough graded samples in both, in the first one's order."""
     name = second.name if second.name != first.name else f"{second.name} (B)"
     common = comparable({first.name: first.evaluations, name: second.evaluations}, least)
-    return first.holding(common.arms[first.name]), second.holding(common.arms[name]), common
+    a, b = (tuple(common.arms[one]) for one in (first.name, name))
+    return replace(first, evaluations=a), replace(second, evaluations=b), common
 
 
 def _both_values(

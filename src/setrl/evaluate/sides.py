@@ -6,7 +6,6 @@ or the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,10 +47,6 @@ class Side:
     def most(self) -> int:
         """Samples of the problem with the most."""
         return max(evaluation.most for evaluation in self.evaluations)
-
-    def holding(self, evaluations: Sequence[Evaluation]) -> Side:
-        """Return the same side with other evaluations."""
-        return replace(self, evaluations=tuple(evaluations))
 
 
 def load_side(

@@ -45,12 +45,12 @@ class Judgement:
         """
         if self.labels_N is None:
             return self
-        families_N = self.families_N
         try:
-            if families_N is not None:
-                families_N = _labels_of(families_N, None, num_samples)
-            labels_N = _labels_of(self.labels_N, self.names_N, num_samples)
-            return replace(self, labels_N=labels_N, families_N=families_N)
+            return replace(
+                self,
+                labels_N=_labels_of(self.labels_N, self.names_N, num_samples),
+                families_N=self.families_N and _labels_of(self.families_N, None, num_samples),
+            )
         except ValueError as error:
             who = "a judge" if judge is None else f"the judge {judge.name!r}"
             raise RunError(f"{who} must give {error}") from None
@@ -171,7 +171,6 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Release threads, connections and files; most judges hold none."""
-        return
 
 
 @runtime_checkable

@@ -42,10 +42,8 @@ def spread(chosen: Sequence[int], labels: Sequence[int], count: int) -> tuple[in
     >>> spread([0, 2, 3], [0, 1, 0], count=4)
     (0, -1, 1, 0)
     """
-    found = [DEGENERATE] * count
-    for place, label in zip(chosen, labels, strict=True):
-        found[place] = label
-    return tuple(found)
+    label_of = dict(zip(chosen, labels, strict=True))
+    return tuple(label_of.get(place, DEGENERATE) for place in range(count))
 
 
 def load(module: str, extra: str) -> Any:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +73,7 @@ def read_records(path: Path) -> list[Record]:
 
 def is_own_file(path: Path) -> bool:
     """Return whether the first line of a file is a record."""
-    with suppress(DataError, OSError):
-        first = next(json_lines.read(path, "leave_out"), None)
-        return first is not None and is_record(first.record)
-    return False
+    return is_record(json_lines.first_record(path))
 
 
 def is_record(record: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from setrl.logs.grades import Grades
 from setrl.logs.options import LogOptions
 from setrl.logs.paths import MISSING, ReadOnce, column, kinds_of, unrolled, value_at, whole_column
 from setrl.logs.recognition import names_prompt
-from setrl.logs.records import Record
+from setrl.logs.records import FURTHER, Record
 from setrl.logs.roles import Recognised
 from setrl.logs.settings import count_settings, setting_of
 from setrl.logs.strategies import strategy_of
@@ -30,7 +30,6 @@ from setrl.support.wording import count, have
 
 OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "tokens", "proxy",
               "second", "family")  # fmt: skip
-FURTHER = ("proxy", "second", "family")
 MOST_COUNTED = 1_000_000  # samples of a problem given by counts: each takes memory
 UNUSABLE = (KeyError, TypeError, ValueError)  # what reading a row raises that is not as expected
 

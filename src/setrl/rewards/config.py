@@ -138,9 +138,7 @@ class RewardSet:
             RunError: If a function fails, and errors are to stop the run; or if it says neither.
         """
         if isinstance(self.outcome, MathAnswer):
-            grade = MathVerifier(self.outcome)
-            how: Any = {"unit": problem.unit, "error": problem.error, "prompt": problem.prompt}
-            return grade(str(problem.gold), texts, **how)
+            return MathVerifier(self.outcome).read(problem, texts)
         if isinstance(self.outcome, Grader):
             golds, prompts = [problem.gold] * len(texts), [problem.prompt] * len(texts)
             grades = self.outcome.grades(texts, golds, prompts=prompts)

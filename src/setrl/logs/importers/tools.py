@@ -52,7 +52,9 @@ def command_for(path: Path) -> str:
 def _tool_of_file(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(OPENING)
-    return next((tool for tool, one in READERS.items() if one.opens(path, start)), None)
+    return next(
+        (tool for tool, one in READERS.items() if one.opens and one.opens(path, start)), None
+    )
 
 
 def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
@@ -72,7 +74,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     reader = READERS[tool]
     if reader.by_step:
         parts = choose_steps(parts, options.steps, notes)
-    notes += reader.notice(parts)
+    notes += reader.notice(parts) if reader.notice else []
     if not parts:
         raise DataError(f"{path}: the log holds no samples")
     return of_one_size(merged(parts), notes, options.verify is not None)

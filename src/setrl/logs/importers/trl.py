@@ -42,7 +42,8 @@ def completions_folder(folder: Path) -> Path | None:
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
-    columns, rows = parquet.rows(path)
+    rows = list(parquet.each_row(path))
+    columns = parquet.columns(path)
     fields = options.fields
     named = [fields.strategy, fields.answer, fields.gold]
     wanted = fields.reward, fields.correct

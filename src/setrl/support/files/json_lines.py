@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -80,6 +81,13 @@ def read(path: Path, torn: Torn = "refuse", damage: list[str] | None = None) -> 
                 raise TornError(path, number, str(error)) from None
             raise DataError(f"{path}:{number}: {error}") from None
         yield JsonLine(number, start, record)
+
+
+def first_record(path: Path) -> dict[str, Any]:
+    """Return the object in the first line of a file; empty if none can be read there."""
+    with suppress(DataError, OSError):
+        return next((line.record for line in read(path, "leave_out")), {})
+    return {}
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:

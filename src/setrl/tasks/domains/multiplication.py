@@ -51,6 +51,7 @@ from setrl.tasks.domains.base import (
     Reading,
     Split,
     Written,
+    check_count,
     draw,
     is_held_out,
     with_a_slip,
@@ -328,14 +329,10 @@ class Multiplication(Domain):
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` problems.
         """
-        if split not in SPLITS:
-            raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
-        shares = SPLIT_SHARES[split]
+        shares = SPLIT_SHARES.get(split, {})
         pools = {kind: _pool(kind, held_out=split != "train") for kind in shares}
         problems = [problem for pool in pools.values() for problem in pool]
-        if not 0 <= count <= len(problems):
-            size = len(problems)
-            raise ValueError(f"count must be in [0, {size}] for the {split} split, got {count}")
+        check_count(split, count, len(problems))
         # Weighted sampling without replacement: give each problem an exponential waiting time whose
         # rate is its weight, and take the problems in order of arrival.
         rates = np.array([shares[problem.kind] / len(pools[problem.kind]) for problem in problems])
