@@ -1,7 +1,5 @@
 """`setrl grade`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tyro.conf import Positional

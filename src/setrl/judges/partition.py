@@ -1,7 +1,5 @@
 """Pairs and distances of samples → labels, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any

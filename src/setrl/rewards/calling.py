@@ -1,7 +1,5 @@
 """One call of a user's reward function, and what it returned as numbers; failures have a name."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -12,8 +12,6 @@ rarely chosen. In the shifted split they are the favourites, so a policy that ha
 favourite fails there.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
