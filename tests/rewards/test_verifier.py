@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from setrl.rewards.problem import Problem
 from setrl.rewards.verifier import MathVerifier
 from setrl.support.errors import DataError
 
@@ -55,7 +56,7 @@ def test_a_gold_that_cannot_be_graded_is_no_wrong_sample(verifier):
     ],
 )
 def test_where_a_unit_is_named_it_may_be_given_or_left_out(verifier, gold, box, correct):
-    (reading,) = verifier(gold, [f"\\boxed{{{box}}}"], unit="cm^2")
+    (reading,) = verifier.read(Problem("", gold=gold, unit="cm^2"), [f"\\boxed{{{box}}}"])
     assert reading.correct == correct
     (strict,) = verifier(gold, [f"\\boxed{{{box}}}"])
     assert strict.correct == (correct and box == gold)
@@ -75,7 +76,8 @@ def test_where_a_unit_is_named_it_may_be_given_or_left_out(verifier, gold, box, 
     ],
 )
 def test_where_an_error_is_allowed_numbers_within_it_are_right(verifier, box, correct):
-    (reading,) = verifier("4.2", [f"\\boxed{{{box}}}"], unit="%", error=0.1)
+    problem = Problem("", gold="4.2", unit="%", error=0.1)
+    (reading,) = verifier.read(problem, [f"\\boxed{{{box}}}"])
     assert reading.correct == correct
     assert bool(reading.reason) != correct
     (strict,) = verifier("4.2", [f"\\boxed{{{box}}}"])

@@ -122,11 +122,12 @@ def test_a_file_of_one_s_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "mine.jsonl holds no problems"),
+        ("", "mine.jsonl: is empty"),
+        ("[]", "mine.jsonl holds no problems"),
         ('{"problem": "p"}', "mine.jsonl:1: has none of the fields answer, gold"),
         ('{"answer": "p"}', "mine.jsonl:1: has none of the fields problem, question"),
         ('{"problem": "p", "answer": " "}', "mine.jsonl:1: the gold answer is empty"),
-        ("\n[1]", "mine.jsonl, item 0: must be an object"),
+        ("\n[1]", "mine.jsonl, row 1: must be an object"),
         ("{", "mine.jsonl:1: is not JSON"),
         ('{"id": 1, "problem": "p", "answer": 1}\n' * 2, "1 problem with the id of another"),
     ],

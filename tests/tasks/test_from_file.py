@@ -191,11 +191,11 @@ def test_wrong_keys_get_a_sentence(tmp_path, keys, message):
         (b"", "is empty"),
         (b"[]", "is empty"),
         (b'{"problem": "a"\n', "is not JSON"),
-        (b'[{"problem": "a"}, 3]', "item 1: must be an object, got int"),
+        (b'[{"problem": "a"}, 3]', "2: must be an object, got int"),
         (b'{"problem": "a"}\n', "has none of the fields answer, gold, final_answer, target"),
         (b'{"question": "", "answer": 1}\n', "the field 'question' is empty"),
         (b'{"problem": "a", "answer": ""}\n' * 30, "no gold of the split 'train' can be used"),
-        (b"\x1f\x8b broken", "is compressed by gzip"),
+        (b"\x1f\x8b broken", "its gzip data are damaged"),
     ],
 )
 def test_damaged_data_get_a_sentence(tmp_path, text, message):
@@ -362,13 +362,25 @@ def test_a_field_of_two_kinds_of_nested_values_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [gzip.compress(lines(ROWS))[:-20], gzip.compress(b"{")], ids=["cut", "no JSON"]
+    ("content", "said"),
+    [
+        (gzip.compress(lines(ROWS))[:-20], "own.jsonl.gz: its gzip data are damaged or cut off"),
+        (gzip.compress(b"{"), "own.jsonl.gz:1: is not JSON.* the last line seems to be cut off$"),
+    ],
+    ids=["cut", "no JSON"],
 )
-def test_a_damaged_compressed_file_gets_a_sentence(tmp_path, content):
+def test_a_damaged_compressed_file_gets_a_sentence(tmp_path, content, said):
     (tmp_path / "own.jsonl.gz").write_bytes(content)
     task = tasks.from_config(task={"data": "own.jsonl.gz", "folder": str(tmp_path)})
-    with pytest.raises(DataError, match=r"own.jsonl.gz: has no lines of JSON that gzip unpacks"):
+    with pytest.raises(DataError, match=said):
         task.usable(TRAIN)
+
+
+def test_a_table_of_one_column_needs_no_separator(tmp_path):
+    (tmp_path / "own.csv").write_text("problem\none\ntwo\n")
+    spec = {"data": "own.csv", "folder": str(tmp_path), "splits": {"test": 1.0}}
+    task = tasks.from_config(task={**spec, "reward": {"function": "math:floor"}})
+    assert [one.prompt for one in task.all_problems("test")] == ["one", "two"]
 
 
 def test_problems_that_contradict_each_other_in_an_evaluation_are_named(tmp_path):
@@ -399,7 +411,7 @@ def test_csv_is_rows_of_strings(tmp_path, name):
         (b"problem,problem\nx,1\n", r"own.csv:1: must name each column"),
         (b'problem,answer\n"x,1\n', "own.csv:2: is not CSV"),
         (b"problem,answer\n\xff,1\n", "own.csv: is not UTF-8"),
-        (b"", "own.csv.* has none of the fields|own.csv is empty"),
+        (b"", "own.csv: is empty"),
     ],
 )
 def test_damaged_csv_is_refused_with_its_line(tmp_path, content, said):

@@ -126,10 +126,18 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             print("\n".join(subject.says), file=sys.stderr)
             subject = subject.method
         with progress_bar(True, desc="audit", unit="group", delay=2, leave=False) as bar:
-            how: Any = {"claims": self.claims, "name": self._name(), "takes": self.takes}
-            how |= {"shape": shape, "progress": bar.update}
-            how |= {"rewards": rewards, "labels": self.labels, "groups": self.groups}
-            return audit(subject, group_size=size, **how)
+            return audit(
+                subject,
+                group_size=size,
+                claims=self.claims,
+                name=self._name(),
+                takes=self.takes,
+                shape=shape,
+                progress=bar.update,
+                rewards=rewards,
+                labels=self.labels,
+                groups=self.groups,
+            )
 
     def _name(self) -> str | None:
         """Return what sentences call a function or a log; a method has its own name."""

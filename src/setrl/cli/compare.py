@@ -1,7 +1,5 @@
 """`setrl compare`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`setrl control`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from setrl.cli.train import RunOptions

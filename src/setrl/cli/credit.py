@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -24,7 +23,7 @@ from setrl.logs.log import Log, open_log
 from setrl.logs.writing import refuse_taken, rows_with
 from setrl.samples.types import Group
 from setrl.support import files
-from setrl.support.errors import ConfigError, DataError, usage_errors
+from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.files import json_lines
 from setrl.support.wording import MISSING, between, count
 from setrl.train import method_config
@@ -109,8 +108,9 @@ class CreditLog(MethodOptions, LogFields, Said):
 
     def _spec(self) -> dict[str, Any]:
         """Return the method and its arguments, as a config has them."""
-        size = {} if self.set_size is None else {"set_size": self.set_size}
-        return self.spec(self.method) | size
+        return self.spec(self.method) | (
+            {} if self.set_size is None else {"set_size": self.set_size}
+        )
 
     def _rows(
         self, log: Log, method: AnyMethod, summary: CreditSummary
@@ -136,8 +136,7 @@ class CreditLog(MethodOptions, LogFields, Said):
 
 def _free_key(log: Log, method: AnyMethod) -> str:
     """Return the key of the advantage: another one where the log has the trainer's advantage."""
-    is_taken = "advantage" in log.reader.columns
-    return f"advantage_{method.name}" if is_taken else "advantage"
+    return f"advantage_{method.name}" if "advantage" in log.reader.columns else "advantage"
 
 
 def _known(found: Advantages, b: int, size: int) -> list[float | None]:
@@ -159,11 +158,7 @@ def _print(rows: Iterator[dict[str, Any]]) -> None:
 
 def _is_credited(path: Path) -> bool:
     """Return whether the first line of a file was written by this command."""
-    with suppress(DataError, OSError):
-        first = next(json_lines.read(path, "leave_out"), None)
-        said = {} if first is None else credit_record(first.record)
-        return any(map(is_of_method, said.values()))
-    return False
+    return any(map(is_of_method, credit_record(json_lines.first_record(path)).values()))
 
 
 @dataclass
@@ -223,9 +218,15 @@ class CreditSummary:
         c: dict[str, int | None] = {key: n for key, n in self._counts.items() if key != "most"}
         if not c["right"] and not c["wrong"]:
             c |= dict.fromkeys(("right", "wrong", "wrong_up", "right_down"))
-        about = {"method": self.method.name, "set_size": self.method.set_size}
-        sizes = {"groups": len(self.sizes), "samples": sum(self.sizes)}
-        return {"into": self.into, **about, "estimator": self._estimator, **sizes, **c}
+        return {
+            "into": self.into,
+            "method": self.method.name,
+            "set_size": self.method.set_size,
+            "estimator": self._estimator,
+            "groups": len(self.sizes),
+            "samples": sum(self.sizes),
+            **c,
+        }
 
     def text(self) -> str:
         """Return a few lines."""

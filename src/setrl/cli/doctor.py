@@ -1,7 +1,5 @@
 """`setrl doctor`; it needs only NumPy, so it also runs where nothing else is installed."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from dataclasses import dataclass
@@ -41,6 +39,7 @@ def parsed(arguments: list[str]) -> Doctor:
     help_of = listed(Doctor, "Attributes")
     parser = argparse.ArgumentParser("setrl doctor", allow_abbrev=False)
     for field in dataclasses.fields(Doctor):
-        name = f"--{field.name.replace('_', '-')}"
-        parser.add_argument(name, action="store_true", help=help_of[field.name])
+        parser.add_argument(
+            f"--{field.name.replace('_', '-')}", action="store_true", help=help_of[field.name]
+        )
     return Doctor(**vars(parser.parse_args(arguments)))

@@ -1,7 +1,5 @@
 """What `setrl doctor` finds, as one JSON object."""
 
-from __future__ import annotations
-
 import platform
 import re
 import warnings

@@ -1,7 +1,5 @@
 """What `setrl doctor` finds, as text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from setrl.support.installing import install
@@ -37,8 +35,7 @@ def _extras(found: dict[str, Any]) -> list[str]:
     rows = [_row(name, extra) for name, extra in shown.items()]
     rows.sort(key=lambda row: row[0] == NO)
     lines = table([["", "extra", "for", "needs"], *rows], left=range(4)).splitlines()
-    lacking = [name for name, extra in shown.items() if extra["missing"]]
-    if not lacking:
+    if not [name for name, extra in shown.items() if extra["missing"]]:
         return lines
     return [*lines, f"what you do not use may stay missing; to add one: {install('EXTRA')}"]
 

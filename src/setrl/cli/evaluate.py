@@ -94,14 +94,15 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.text import USUAL, metric_table
         from setrl.support.wording import wrapped
 
-        chosen = self.split or common_split(self.file)
-        side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
+        side = load_side(
+            self.file, self.split or common_split(self.file), self.allow_damaged, self.log_options
+        )
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
         asked = self.metrics or (() if self.json else USUAL)
         asked = () if "all" in asked else asked
-        found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
-        split = found.splits["all"]
-        arm = self._asked(split.arms["model"], side)
+        split = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked).splits["all"]
+        arm = split.arms["model"]
+        self._refuse_lacking(arm, side)
         self.say(side.reading)
         notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
         notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
@@ -115,16 +116,13 @@ class Evaluate(EvaluatedFields, Said):
             print("\n\n".join(filter(None, (table, task_table(arm.by_task, self.metrics)))))
         return side
 
-    def _asked(self, arm: ArmSummary, side: Side) -> ArmSummary:
-        """Return the metrics; refuse if the samples lack one that was asked for by name."""
+    def _refuse_lacking(self, arm: ArmSummary, side: Side) -> None:
+        """Refuse if the samples lack a metric that was asked for by name."""
         from setrl.evaluate.metrics import by_metric, incomplete, refuse_lacking
 
-        if not self.metrics or "all" in self.metrics:
-            return arm
+        asked = () if "all" in self.metrics else self.metrics
         name = str(self.file)
-        why = {name: incomplete(side.evaluations)}
-        refuse_lacking(self.metrics, {name: by_metric(arm.metrics)}, why)
-        return arm
+        refuse_lacking(asked, {name: by_metric(arm.metrics)}, {name: incomplete(side.evaluations)})
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

@@ -1,7 +1,5 @@
 """`setrl grade`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tyro.conf import Positional
@@ -50,6 +48,5 @@ class GradeAnswer(Said):
             [problem] = grader.gold_problems([self.gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
         keys = ("verdict", "why", "answer", "certificate", "witness")
-        record = {key: getattr(grade, key) for key in keys}
-        self.tell(f"{grade.verdict}: {grade.why}", **record)
+        self.tell(f"{grade.verdict}: {grade.why}", **{key: getattr(grade, key) for key in keys})
         return EXIT_CODES[grade.verdict]

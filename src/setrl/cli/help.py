@@ -4,8 +4,6 @@ The manual (docs/cli.md) is written from the same values, so neither can say wha
 not.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re
@@ -126,8 +124,7 @@ def flag(name: str) -> str:
 
 
 def _row(option: Option) -> tuple[str, str]:
-    is_flag = option.spelled.startswith("--")
-    said = " (required)" if option.is_required and is_flag else ""
+    said = " (required)" if option.is_required and option.spelled.startswith("--") else ""
     said = f" (default {option.default})" if option.default else said
     return option.spelled, option.meaning + said
 

@@ -1,7 +1,5 @@
 """`setrl import`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,5 +92,10 @@ class ImportLog(EvaluatedFields, Said):
         written = size(len(sizes), "problem", min(sizes), max(sizes))
         self.say([f"{self.output}: {written} from {self.tool}"])
         if self.json:
-            about = {"output": str(self.output), "tool": self.tool, "problems": len(sizes)}
-            self.say_json(**about, samples=[min(sizes), max(sizes)], notes=notes)
+            self.say_json(
+                output=str(self.output),
+                tool=self.tool,
+                problems=len(sizes),
+                samples=[min(sizes), max(sizes)],
+                notes=notes,
+            )

@@ -69,8 +69,7 @@ class JudgeOptions(LogFields, Said):
         given = {key: getattr(self, key) for key in ("endpoint", "model", "style", "threshold")}
         settings = named | {key: value for key, value in given.items() if value is not None}
         if settings.get("judge") == "lm":
-            defaults = {"retry_rule": NO_ANSWERS, "cache": self.cache or cache}
-            settings = defaults | settings
+            settings = {"retry_rule": NO_ANSWERS, "cache": self.cache or cache} | settings
         return settings
 
 

@@ -22,7 +22,6 @@ from setrl.support.wording import count
 
 if TYPE_CHECKING:
     from setrl.judges.base import Judge
-    from setrl.judges.pairwise import PairwiseJudge
 
 GOLD_NAMES = ("gold", *STRATEGIES)
 WRITTEN = ("audit.json", "audit.md", "audit.html")
@@ -66,6 +65,7 @@ class JudgeAudit(JudgeOptions):
             DataError: If the file is wrong, or no group could be judged.
         """
         from setrl.evaluate.judge_audit import audit
+        from setrl.judges.pairwise import ByJudge, PairwiseJudge
         from setrl.show.report.judge_audit import audit_in_words, write_audit
 
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
@@ -85,7 +85,7 @@ class JudgeAudit(JudgeOptions):
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             judges = _judges(stack, settings, self.orders)
-            pairwise = self._pairwise(judges[0])
+            pairwise = PairwiseJudge(ByJudge(judges[0])) if self.pairs else None
             found = audit(
                 groups,
                 judges.__getitem__,
@@ -98,15 +98,21 @@ class JudgeAudit(JudgeOptions):
             )
         if found.unknown == found.groups * found.orders:
             raise DataError(f"{self.file}: {judges[0].name} could not judge any group")
-        about: dict[str, Any] = {"judge": judges[0].name, "file": self.file.name, "seed": self.seed}
-        about |= {"method": method.name, "set_size": method.set_size}
+        about: dict[str, Any] = {
+            "judge": judges[0].name,
+            "file": self.file.name,
+            "seed": self.seed,
+            "method": method.name,
+            "set_size": method.set_size,
+        }
         if pairwise is not None:
             about["pairs"] = asdict(pairwise.counts)
         written = write_audit(found, about, folder, groups, gold)
         if self.json:
             record = read_json(written[0])
-            said = {"verdict": audit_in_words(record), "audit": record}
-            self.say_json(files=[str(path) for path in written], **said)
+            self.say_json(
+                files=[str(path) for path in written], verdict=audit_in_words(record), audit=record
+            )
         else:
             print(written[1].read_text(encoding="utf-8"))
             print("\n".join(map(str, written)))
@@ -122,11 +128,6 @@ class JudgeAudit(JudgeOptions):
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")
                 raise ConfigError(f"--{option} must be at least 1, got {getattr(self, name)}")
-
-    def _pairwise(self, judge: Judge) -> PairwiseJudge | None:
-        from setrl.judges.pairwise import ByJudge, PairwiseJudge
-
-        return PairwiseJudge(ByJudge(judge)) if self.pairs else None
 
     def _gold(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
         """Return the right labels of all samples; None if some are unknown and none is named."""

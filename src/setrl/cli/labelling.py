@@ -1,7 +1,5 @@
 """Logged samples → the same rows with labels: what `setrl judge` does."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -136,8 +134,8 @@ def _family(into: str) -> str:
 
 def _is_earlier(output: Path, log: Log, judge: Judge, into: str) -> bool:
     """Return whether a file begins with the first row of a log, labelled by a judge."""
-    with suppress(DataError, KeyError, TypeError, StopIteration):
-        first = next(json_lines.read(output, "leave_out")).record
+    with suppress(DataError, KeyError, TypeError):
+        first = json_lines.first_record(output)
         apart = (JUDGED, into, plural(into), (log.reader.list_path or "").partition(".")[0])
         row = json.loads(files.json_text(log.rows.record(log[0].rows[0])))
         is_of_log = all(first[key] == value for key, value in row.items() if key not in apart)

@@ -1,7 +1,5 @@
 """The options that say how a log is read, which all commands that read samples share."""
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 import sys
@@ -120,8 +118,9 @@ def command_line(command: str, options: Any) -> str:
         command: Its name.
         options: Its dataclass, whose field `paths` is positional.
     """
-    paths = map(str, options.paths)
-    return shlex.join(["setrl", command, *paths, *given(options, type(options), but=("paths",))])
+    return shlex.join(
+        ["setrl", command, *map(str, options.paths), *given(options, type(options), but=("paths",))]
+    )
 
 
 def given(options: Any, kind: type[Any], but: Iterable[str] = ()) -> list[str]:

@@ -1,7 +1,5 @@
 """A method and its options on a command line: `--method concave_counts --set alpha=0`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,8 +22,11 @@ class MethodOptions:
 
     def spec(self, method: str) -> dict[str, Any]:
         """Return a method, by its name or in the form of a config, with its options."""
-        is_config = method.lstrip().startswith("{")
-        found = strict_yaml.mapping(method) if is_config else {"method": method}
+        found = (
+            strict_yaml.mapping(method, repr(method))
+            if method.lstrip().startswith("{")
+            else {"method": method}
+        )
         strict_yaml.override(found, self.set)
         return found
 

@@ -4,8 +4,6 @@ A command is a frozen dataclass: its fields are the options, its docstring their
 does it. Only the command that is given is imported, and what is heavy only in its `run()`.
 """
 
-from __future__ import annotations
-
 import io
 import pkgutil
 import re
@@ -44,8 +42,9 @@ def command_of(name: str) -> Any:
     for kind in command.__mro__[:-1]:
         for mark, registry in REGISTRIES.items():
             if mark in (kind.__doc__ or ""):
-                known = ", ".join(pkgutil.resolve_name(registry))
-                kind.__doc__ = str(kind.__doc__).replace(mark, known)
+                kind.__doc__ = str(kind.__doc__).replace(
+                    mark, ", ".join(pkgutil.resolve_name(registry))
+                )
     return command
 
 
@@ -63,8 +62,9 @@ def help_of(name: str, arguments: list[str]) -> str | None:
         arguments: What follows it.
     """
     if not name:
-        purposes = {name: sentences(command_of(name))[0] for name in COMMANDS}
-        return list_text("setrl", purposes, [AGENTS])
+        return list_text(
+            "setrl", {name: sentences(command_of(name))[0] for name in COMMANDS}, [AGENTS]
+        )
     given = arguments[: arguments.index("--")] if "--" in arguments else arguments
     asked = next((one for one in given if one in HELP), None)
     if asked is None:

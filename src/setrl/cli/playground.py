@@ -1,7 +1,5 @@
 """`setrl playground`."""
 
-from __future__ import annotations
-
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`setrl report`."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +7,8 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from setrl.cli.log_fields import EvaluatedFields, command_line
-from setrl.cli.said import Said
+from setrl.cli.said import Said, about_report
 from setrl.support.errors import ConfigError
-from setrl.support.files import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,18 +55,12 @@ class Report(EvaluatedFields, Said):
                 "--output and --k are for a report of files; a run's report goes into its folder"
             )
         how = (self.reference, self.allow_damaged)
-        if self.publish is None:
-            self._print(write_report(self.paths[0], *how))
-        else:
-            self._print(publish_report(self.paths[0], self.publish, *how))
-
-    def _print(self, page: Path) -> None:
-        if not self.json:
-            print(page)
-            return
-        summary = page.with_name("summary.json")
-        verdict = read_json(summary).get("verdict", [])
-        self.say_json(report=str(page), summary=str(summary), verdict=verdict)
+        page = (
+            write_report(self.paths[0], *how)
+            if self.publish is None
+            else publish_report(self.paths[0], self.publish, *how)
+        )
+        self.tell(str(page), **about_report(page))
 
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
@@ -84,8 +75,7 @@ class Report(EvaluatedFields, Said):
         if self.publish is not None:
             raise ConfigError("--publish needs the folder of a run; a report of files is complete "
                               "in its own folder, which --output names")  # fmt: skip
-        stem = self.paths[0].resolve().name.partition(".")[0]
-        folder = self.output or Path("reports") / stem
+        folder = self.output or Path("reports") / self.paths[0].resolve().name.partition(".")[0]
         alone = dataclasses.replace(
             self, output=None, k=(), allow_damaged=False, json=False, quiet=False
         )
@@ -94,4 +84,4 @@ class Report(EvaluatedFields, Said):
             self.paths, folder, self.log_options, self.k, command_line("report", self), views
         )
         self.say(reading)
-        self._print(page)
+        self.tell(str(page), **about_report(page))

@@ -1,7 +1,5 @@
 """What a command prints with `--json`: one object on stdout, whose keys its docstring states."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
@@ -10,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TextIO
 
-from setrl.support.files import plain_json
+from setrl.support.files import plain_json, read_json
 
 SCHEMA_VERSION = 1
 ITEM = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}\S.*)*)", re.MULTILINE)  # of a list in a docstring
@@ -58,6 +57,13 @@ class Said:
         assert said.keys() == stated, f"not in both: {said.keys() ^ stated}"
         text = json.dumps(plain_json(said), indent=2, ensure_ascii=False, allow_nan=False)
         print(text, file=STDOUT.get(), flush=True)
+
+
+def about_report(page: Path) -> dict[str, Any]:
+    """Return what the object says of a report: its page, its numbers, and what they show."""
+    summary = page.with_name("summary.json")
+    verdict = read_json(summary).get("verdict", [])
+    return {"report": str(page), "summary": str(summary), "verdict": verdict}
 
 
 @contextmanager

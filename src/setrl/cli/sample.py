@@ -120,8 +120,14 @@ class SampleModel(Said):
         from setrl.tasks.domains import Split
 
         _one_of({"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model")
-        problems = {"--benchmark or --data": self.benchmark or self.data}
-        _one_of({"--domain": self.domain, "--task": self.task, **problems}, "the problems")
+        _one_of(
+            {
+                "--domain": self.domain,
+                "--task": self.task,
+                "--benchmark or --data": self.benchmark or self.data,
+            },
+            "the problems",
+        )
         if (self.endpoint is None) != (self.model is None):
             raise ConfigError("--endpoint and --model go together")
         if self.task is None and self.split not in get_args(Split):
@@ -205,14 +211,7 @@ class SampleModel(Said):
     def _extra_body(self) -> dict[str, Any]:
         from setrl.support.files import strict_yaml
 
-        if self.extra_body is None:
-            return {}
-        found, _ = strict_yaml.parse(self.extra_body, "--extra-body")
-        if not isinstance(found, dict):
-            raise ConfigError(
-                f"--extra-body must be a mapping such as {{top_k: 20}}, got {found!r}"
-            )
-        return found
+        return strict_yaml.mapping(self.extra_body or "{}", "--extra-body")
 
     def _local(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
         from setrl.models.local import (
@@ -238,8 +237,8 @@ class SampleModel(Said):
     def _default_output(self, problems: ProblemSet) -> Path:
         if self.checkpoint is not None:
             return self.checkpoint / "evaluation" / f"{problems.split}.jsonl"
-        folder = Path("evaluations") / re.sub(r"[^\w.-]+", "_", str(self.model)) / "evaluation"
-        return folder / f"{problems.name}.jsonl"
+        model = re.sub(r"[^\w.-]+", "_", str(self.model))
+        return Path("evaluations") / model / "evaluation" / f"{problems.name}.jsonl"
 
     def _notes(self, drawn: Drawn) -> list[str]:
         from setrl.evaluate.collecting import REASONED_NOTE

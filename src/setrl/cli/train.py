@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
-from setrl.cli.said import Said
+from setrl.cli.said import Said, about_report
 from setrl.support.errors import ConfigError, DataError, RunError
-from setrl.support.files import read_json
 
 if TYPE_CHECKING:
     from setrl.train.lm.resolved import ResolvedConfig
@@ -79,17 +78,12 @@ class RunOptions(Said):
 
         if os.environ.get("RANK", "0") == "0":  # of several processes, the first one writes
             page = write_report(folder)
-            if self.json:
-                self._say(folder, page)
-                return
-            print(f"report: {page}")
-            print(f"look into it: setrl view {folder}")
-
-    def _say(self, folder: Path, page: Path) -> None:
-        summary = page.with_name("summary.json")
-        verdict = read_json(summary)["verdict"]
-        written = {"report": str(page), "summary": str(summary), "verdict": verdict}
-        self.say_json(run=str(folder), **written, **dict.fromkeys(self.null_keys))
+            self.tell(
+                f"report: {page}\nlook into it: setrl view {folder}",
+                run=str(folder),
+                **about_report(page),
+                **dict.fromkeys(self.null_keys),
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +136,7 @@ class Train(RunOptions):
         for note in found.notes:
             print(f"note: {note}", file=sys.stderr)
         not_yet = dict.fromkeys(("report", "summary", "verdict"))
-        record = {"run": str(found.run_dir), **not_yet, "plan": plan_json(found)}
-        self.tell(plan_text(found), **record)
+        self.tell(plan_text(found), run=str(found.run_dir), **not_yet, plan=plan_json(found))
 
 
 def refuse_missing_model(resolved: ResolvedConfig) -> None:

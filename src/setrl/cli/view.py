@@ -1,7 +1,5 @@
 """`setrl view`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,5 +42,6 @@ class View(EvaluatedFields, Said):
         def said(address: str) -> None:
             self.tell(f"{address}\nCtrl-C ends it.", address=address)
 
-        catalogue = Catalogue(self.path.absolute(), self.log_options)
-        serve(catalogue, self.host, self.port, self.open, said)
+        serve(
+            Catalogue(self.path.absolute(), self.log_options), self.host, self.port, self.open, said
+        )

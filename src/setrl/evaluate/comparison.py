@@ -1,10 +1,8 @@
 """Two runs on the same problems: metrics, paired differences, and what can be detected."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +279,8 @@ def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Commo
     """Both on the problems that have enough graded samples in both, in the first one's order."""
     name = second.name if second.name != first.name else f"{second.name} (B)"
     common = comparable({first.name: first.evaluations, name: second.evaluations}, least)
-    return first.holding(common.arms[first.name]), second.holding(common.arms[name]), common
+    a, b = (tuple(common.arms[one]) for one in (first.name, name))
+    return replace(first, evaluations=a), replace(second, evaluations=b), common
 
 
 def _both_values(
@@ -350,7 +349,8 @@ def _number(text: str) -> float:
 def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
     """Say which run lacks what one of these metrics needs."""
     known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
-    why = {run.name: incomplete(run.evaluations) for run in (first, second)}
-    refuse_lacking(metrics, known, why)
+    refuse_lacking(
+        metrics, known, {run.name: incomplete(run.evaluations) for run in (first, second)}
+    )
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

@@ -3,8 +3,6 @@
 All measures here describe one group; `setrl.show.report` computes means and intervals over groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, count
@@ -222,8 +220,4 @@ def _whole(judgement: Judgement) -> Labeling | None:
 
 
 def _put_back(labels: Labeling | None, order: NDArray[np.int64]) -> Labeling | None:
-    if labels is None:
-        return None
-    own = np.empty(len(order), dtype=int)
-    own[order] = labels
-    return by_first_appearance(own.tolist())
+    return labels and by_first_appearance(np.array(labels)[np.argsort(order)].tolist())

@@ -1,7 +1,5 @@
 """A file of samples → arrays, and what was noticed on the way."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from pathlib import Path

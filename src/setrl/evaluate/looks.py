@@ -4,8 +4,6 @@ Hues are Okabe and Ito's, which stay distinct for colour-blind readers. Each arm
 a line and a marker that no other arm has together, so that it is known in greyscale, too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,8 +99,7 @@ def looks(arms: Sequence[str]) -> dict[str, Look]:
         if own is not None and not any(_alike(own, other) for other in taken):
             styles[arm] = own
         else:
-            hue = own[0] if own else _unused_hue(taken, reserved)
-            styles[arm] = _unused_style(hue, taken)
+            styles[arm] = _unused_style(own[0] if own else _unused_hue(taken, reserved), taken)
     return {arm: Look(label(arm), HUES[styles[arm][0]], *styles[arm][1:]) for arm in arms}
 
 
@@ -110,8 +107,7 @@ def looks(arms: Sequence[str]) -> dict[str, Look]:
 def _known_styles() -> dict[str, Style]:
     """Return the styles of the kinds of arms, which are the same in all figures."""
     styles = dict(KINDS)
-    others = (name for name in methods.by_name if name not in KINDS)
-    for place, name in enumerate(others):
+    for place, name in enumerate(name for name in methods.by_name if name not in KINDS):
         styles[name] = _unused_style(SPARE[place % len(SPARE)], styles.values())
     return styles
 

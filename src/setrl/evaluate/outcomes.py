@@ -4,8 +4,6 @@ Seeds are the sampling unit. With few of them a standard error is rough, so the 
 and claim no difference.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -62,8 +60,7 @@ def diversity_metrics(names: Sequence[str]) -> list[str]:
     """Metrics of diversity: the effective number, and what many tries achieve together."""
     effective = [name for name in names if name.startswith("effective")]
     rooms = [name for name in names if name.endswith("room_sets")]
-    tries = [name for name in names if "@" in name]
-    return [*(effective or rooms)[-1:], *tries[-1:]]
+    return [*(effective or rooms)[-1:], *[name for name in names if "@" in name][-1:]]
 
 
 def outcome_table(outcomes: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 Only what the groups show decides, and what is wanted. What training will come to is not forecast.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -74,8 +72,7 @@ class ShownLog:
     @property
     def quiet_set_size(self) -> int:
         """K near 1/p̂ − 1, where pass@K has the least noise, below N/2: docs/theory.md, Which K."""
-        largest = max(1, self.group_size // 2 - 1)
-        return min(max(1, round(1 / self.success.value - 1)), largest)
+        return min(max(1, round(1 / self.success.value - 1)), max(1, self.group_size // 2 - 1))
 
 
 def shown(found: Evaluation, group_size: int) -> ShownLog:

@@ -4,9 +4,6 @@ The path is an evaluation file, a log, the folder of a model (with evaluation/<s
 or the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,10 +46,6 @@ class Side:
         """Samples of the problem with the most."""
         return max(evaluation.most for evaluation in self.evaluations)
 
-    def holding(self, evaluations: Sequence[Evaluation]) -> Side:
-        """Return the same side with other evaluations."""
-        return replace(self, evaluations=tuple(evaluations))
-
 
 def load_side(
     path: str | Path,
@@ -75,8 +68,9 @@ def load_side(
     """
     path = Path(path)
     if is_samples(path):
-        options = replace(log or LogOptions(), allow_damaged=allow_damaged)
-        loaded = load_samples(path, options, keep_bare=True)
+        loaded = load_samples(
+            path, replace(log or LogOptions(), allow_damaged=allow_damaged), keep_bare=True
+        )
         return Side(str(path), path.stem, (loaded,), loaded.reading, is_log=loaded.is_log)
     arm = Arm(path)
     files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}

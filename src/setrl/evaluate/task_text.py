@@ -1,7 +1,5 @@
 """Metrics and differences by task, as text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 
@@ -38,8 +36,7 @@ def _table(
 ) -> str:
     names = _ends(by_task, metrics)
     rows = [[head, "problems", *map(_title, names)]]
-    found_of = {**by_task.tasks, MACRO: by_task.macro}
-    for task, found in found_of.items():
+    for task, found in {**by_task.tasks, MACRO: by_task.macro}.items():
         problems = by_task.problems.get(task, sum(by_task.problems.values()))
         rows.append([task, f"{problems:,}", *(cell(name, found[name]) for name in names)])
     return table(rows, left=(0, *range(2, len(rows[0]))))

@@ -1,9 +1,8 @@
 """Metrics and comparisons as text: tables, and sentences computed from them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import TypeVar
 
 from setrl.evaluate.bands import Band, FirstLoss
@@ -155,23 +154,22 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
     """
     head = ["k", *STATES, "lost by A again", "kept", "new"]
     rows = [
-        [f"{row.k}", *(plain(getattr(row, state)) for state in STATES), _number(row.lost_again),
-         _share(row.kept), _share(row.new)]
+        [f"{row.k}", *(plain(getattr(row, state)) for state in STATES), plain(row.lost_again),
+         percent(row.kept), percent(row.new)]
         for row in _spread(support.rows, most)
     ]  # fmt: skip
     states = {state: [one for one in support.problems if one.state == state] for state in STATES}
-    listed = [
-        f"{state}: {', '.join(one.id for one in states[state])}"
-        for state in ("lost", "gained")
-        if details and states[state]
-    ]
     return "\n".join(
         [
             "Problems with k samples each: right in both (preserved), only in A (lost), only in B "
             "(gained), in neither (outside)",
             table([head, *rows], left=()),
             *_how_sure(states["lost"]),
-            *listed,
+            *[
+                f"{state}: {', '.join(one.id for one in states[state])}"
+                for state in ("lost", "gained")
+                if details and states[state]
+            ],
         ]
     )
 
@@ -180,7 +178,7 @@ def _how_sure(lost: Sequence[ProblemSupport]) -> list[str]:
     """Say how often B may still solve what it lost with all samples."""
     if not lost:
         return []
-    surest, least = min(lost, key=_reach), max(lost, key=_reach)
+    surest, least = (end(lost, key=attrgetter("at_most")) for end in (min, max))
     reach = percent(least.at_most)
     if surest.at_most < least.at_most:
         reach = f"{percent(surest.at_most)} to {reach}"
@@ -189,18 +187,6 @@ def _how_sure(lost: Sequence[ProblemSupport]) -> list[str]:
         f"{count(len(lost), 'problem')} lost with all samples: none of B's {samples} samples is "
         f"right, so its success rate may still be up to {reach} (95% confidence)."
     ]
-
-
-def _reach(problem: ProblemSupport) -> float:
-    return problem.at_most
-
-
-def _number(value: float) -> str:
-    return MISSING if math.isnan(value) else plain(value)
-
-
-def _share(value: float) -> str:
-    return MISSING if math.isnan(value) else percent(value)
 
 
 def _spread(rows: Sequence[Row], most: int | None) -> list[Row]:

@@ -45,12 +45,12 @@ class Judgement:
         """
         if self.labels_N is None:
             return self
-        families_N = self.families_N
         try:
-            if families_N is not None:
-                families_N = _labels_of(families_N, None, num_samples)
-            labels_N = _labels_of(self.labels_N, self.names_N, num_samples)
-            return replace(self, labels_N=labels_N, families_N=families_N)
+            return replace(
+                self,
+                labels_N=_labels_of(self.labels_N, self.names_N, num_samples),
+                families_N=self.families_N and _labels_of(self.families_N, None, num_samples),
+            )
         except ValueError as error:
             who = "a judge" if judge is None else f"the judge {judge.name!r}"
             raise RunError(f"{who} must give {error}") from None
@@ -108,14 +108,14 @@ def _asked(group: Group, sees_copies: bool) -> tuple[Group, Places]:
     place: dict[Any, int] = {}
     keys = ((sample.text, i if sees_copies else 0) for i, sample in enumerate(group.samples))
     places_N = [None if k[0] is None else place.setdefault(k, len(place)) for k in keys]
-    is_whole = len(place) == len(group)
-    return (group if is_whole else Group.of_texts(group.prompt, [k[0] for k in place])), places_N
+    return (
+        group if len(place) == len(group) else Group.of_texts(group.prompt, [k[0] for k in place])
+    ), places_N
 
 
 def _for_all(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     """Give each sample what its text got."""
-    num_asked = max((i for i in places_N if i is not None), default=-1) + 1
-    judgement = judgement.read(num_asked, judge)
+    judgement = judgement.read(max((i for i in places_N if i is not None), default=-1) + 1, judge)
     if judgement.labels_N is None:
         return judgement
     of_texts = {name: getattr(judgement, name) for name in ("labels_N", "names_N", "families_N")}
@@ -179,7 +179,6 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Release threads, connections and files; most judges hold none."""
-        return
 
 
 @runtime_checkable

@@ -1,7 +1,5 @@
 """Judgements on disk: no process asks again about what was judged once."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3
@@ -58,8 +56,7 @@ class JudgementCache:
             key: The hash of the request.
             num_samples: N: a row with another number of labels is damaged, and thus unknown.
         """
-        query = "SELECT clusters FROM judgements WHERE key = ?"
-        row = self._execute(query, key)
+        row = self._execute("SELECT clusters FROM judgements WHERE key = ?", key)
         return _read(row[0], num_samples) if row else None
 
     def put(self, key: str, labels: Sequence[int], model: str, style: str) -> tuple[int, ...]:

@@ -1,7 +1,5 @@
 """`LMJudge`: a language model that says which samples of a prompt use the same strategy."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
@@ -126,10 +124,13 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     @override
     def name(self) -> str:
         """The model, its instructions, and all else of a request that is not at its default."""
-        settings: dict[str, Any] = {"style": f"{self.style.name}@{self.style.version}"}
-        settings |= {"seed": self.seed, "sample_tokens": self._sample_tokens}
-        settings |= {"families": True} if self.gives_families else {}
-        settings |= changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST))
+        settings: dict[str, Any] = {
+            "style": f"{self.style.name}@{self.style.version}",
+            "seed": self.seed,
+            "sample_tokens": self._sample_tokens,
+            **({"families": True} if self.gives_families else {}),
+            **changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST)),
+        }
         return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
 
     @override
@@ -205,8 +206,13 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
 
     def _question(self, group: Group) -> Question:
         order = shuffled_order(group, self.seed)
-        options: dict[str, Any] = {"sample_tokens": self._sample_tokens}
-        messages = render(group, self.style, order, **options, families=self.gives_families)
+        messages = render(
+            group,
+            self.style,
+            order,
+            sample_tokens=self._sample_tokens,
+            families=self.gives_families,
+        )
         # The key is a hash of all that decides the answer. It leaves out the address, so that a
         # model that moves keeps its judgements, and the format, which `read_reply` makes
         # irrelevant.

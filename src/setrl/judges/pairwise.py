@@ -1,7 +1,5 @@
 """Samples are together when a judge of pairs finds them the same as the first of their strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,8 +61,7 @@ class PairwiseJudge(Judge):
 
     def _judge(self, group: Group) -> Judgement:
         kept = [place for place, text in enumerate(group.texts) if text.strip()]
-        texts = [group.texts[place] for place in kept]
-        labels = self._labels(group.prompt, texts)
+        labels = self._labels(group.prompt, [group.texts[place] for place in kept])
         if labels is None:
             return Judgement(None, reason=UNANSWERED)
         return Judgement(spread(kept, labels, len(group.texts)))

@@ -1,7 +1,5 @@
 """Pairs and distances of samples → labels, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -42,10 +40,8 @@ def spread(chosen: Sequence[int], labels: Sequence[int], count: int) -> tuple[in
     >>> spread([0, 2, 3], [0, 1, 0], count=4)
     (0, -1, 1, 0)
     """
-    found = [DEGENERATE] * count
-    for place, label in zip(chosen, labels, strict=True):
-        found[place] = label
-    return tuple(found)
+    label_of = dict(zip(chosen, labels, strict=True))
+    return tuple(label_of.get(place, DEGENERATE) for place in range(count))
 
 
 def load(module: str, extra: str) -> Any:

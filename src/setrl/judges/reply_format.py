@@ -1,7 +1,5 @@
 """How a request asks a server for the form that a judge's reply must have."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,8 +39,9 @@ class ReplyFormat:
         place, doubt = self._known or 0, 0
 
         def body() -> Body:
-            form = response_format(FORMATS[place], num_samples, self.keys)
-            return client.endpoint.body(messages) | form
+            return client.endpoint.body(messages) | response_format(
+                FORMATS[place], num_samples, self.keys
+            )
 
         def adapt(failure: RequestError) -> Body | None:
             nonlocal place, doubt

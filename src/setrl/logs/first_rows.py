@@ -1,7 +1,5 @@
 """The first rows of a log as columns, by which fields are recognised."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -36,8 +34,9 @@ class FirstRows:
     def change(self, paths: Iterable[str], meant: Callable[[Any], Any]) -> None:
         """Put other values for those of some columns."""
         for path in paths:
-            column = self.columns.get(path, {})
-            self.columns[path] = {place: meant(value) for place, value in column.items()}
+            self.columns[path] = {
+                place: meant(value) for place, value in self.columns.get(path, {}).items()
+            }
 
     @cached_property
     def _names(self) -> dict[str, set[str]]:

@@ -5,8 +5,6 @@ are; that takes some 40 bytes a row. Groups are then read in the order of their 
 their rows may be anywhere in the file: the columns of a quarter of a MiB of rows at a time.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -50,6 +48,7 @@ class Log:
         reader: How its rows are read.
         is_own: Whether setrl wrote it: an evaluation, or rollouts.
         source: The tool that wrote it; "jsonl" for other files.
+        noticed: What a reader of the groups has noticed, in sentences.
     """
 
     def __init__(
@@ -65,9 +64,8 @@ class Log:
         self.path, self.head, self.reader, self.source = rows.path, head, reader, source
         self.is_own = isinstance(reader, OwnReader)
         self.rows, self.options, self.numbered = rows, options, numbered
-        self._notes: list[str] = []
-        self._equal = self._retries = 0
-        self._most = 0
+        self.noticed: list[str] = []
+        self._equal = self._retries = self._most = 0
         self._marks = MarksOf100()
         self._last: tuple[int, Record, list[Record]] = (-1, {}, [])
         self._row_I: NDArray[Any] = np.empty(0, np.uint32)
@@ -137,7 +135,7 @@ class Log:
 
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
-        notes = [*self._notes, *self.reader.notes()]
+        notes = [*self.noticed, *self.reader.notes()]
         if self.rows.damage:
             notes.append(f"{LOSS}{self.rows.damage_note}")
         if self._equal:
@@ -172,10 +170,6 @@ class Log:
         has_lists = getattr(getattr(self.reader, "recognised", None), "lists", False)
         is_known = "text" in self.reader.columns or has_lists or self._item_I.any()
         return self._equal if is_known and not self.numbered else 0
-
-    def add_note(self, note: str) -> None:
-        """Add what a reader of the groups has noticed."""
-        self._notes.append(note)
 
     def index(
         self,
@@ -353,8 +347,9 @@ def open_log(
     if tool is None and is_record(start[0][0]):
         _refuse_names(path, given)
         _refuse_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
-        head = f"{path}: a file of setrl's own"
-        log = Log(rows, OwnReader(path, rows.where, needs), head, options)
+        log = Log(
+            rows, OwnReader(path, rows.where, needs), f"{path}: a file of setrl's own", options
+        )
         log.index(start, scan, seen)
         return log
     try:
@@ -375,8 +370,7 @@ def open_log(
         found = reader.recognised
         taken = f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}"
         log.head = f"{path}: {taken}"
-        for note in notes:  # the last of them came with the last row
-            log.add_note(note)
+        log.noticed += notes  # the last of them came with the last row
         if "correct" in needs:
             reader.grades.refuse_graded()
             reader.grades.refuse_opposite()

@@ -1,7 +1,5 @@
 """Parquet files, and data that Zstandard compressed, through pyarrow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,21 +17,6 @@ def columns(path: Path) -> list[str]:
         return []
 
 
-def rows(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the columns of a file, in order, and its rows.
-
-    Raises:
-        ConfigError: When pyarrow is missing.
-        DataError: When it is not a Parquet file.
-    """
-    pyarrow = _pyarrow()
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise _no_parquet(path, error) from None
-    return table.column_names, table.to_pylist()
-
-
 def each_row(path: Path) -> Iterator[dict[str, Any]]:
     """Return the rows of a file; only a few are in memory at a time.
 
@@ -46,7 +29,9 @@ def each_row(path: Path) -> Iterator[dict[str, Any]]:
         for batch in pyarrow.parquet.ParquetFile(path).iter_batches(1000):
             yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
-        raise _no_parquet(path, error) from None
+        if path.is_file():
+            refuse_other_kinds(path, but=PARQUET)  # which says what it is
+        raise DataError(f"{path}: is not a Parquet file: {error}") from None
 
 
 def decompressed(data: bytes, size: int) -> bytes:
@@ -65,13 +50,6 @@ def decompressed(data: bytes, size: int) -> bytes:
         return bytes(pyarrow.decompress(data, size, codec="zstd", asbytes=True))
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"damaged Zstandard data: {error}") from None
-
-
-def _no_parquet(path: Path, error: Exception) -> DataError:
-    """Return the error for a file that pyarrow cannot read, or raise one that says what it is."""
-    if path.is_file():
-        refuse_other_kinds(path, but=PARQUET)
-    return DataError(f"{path}: is not a Parquet file: {error}")
 
 
 def _pyarrow(reading: str = "Parquet") -> Any:

@@ -5,8 +5,6 @@ part counts) and by the type of its values in the first rows: `field_table`. Whe
 have a role and disagree, nothing is guessed: the error names the option that decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -215,8 +213,7 @@ class _Search:
 
     def _may_label(self, path: str) -> bool:
         """Whether a field may hold strategies: texts or numbers that differ within problems."""
-        column = self.columns[path]
-        if not all_are(column, or_list(is_label)):
+        if not all_are(self.columns[path], or_list(is_label)):
             return False
         return self.first.is_list(path) or True in self._differs(path)
 
@@ -396,8 +393,9 @@ class _Search:
         is_list = not self._is_per_sample()
         for path in self._free("tokens", lists=False):
             one = self.first.example(path)
-            is_ids = plain_name(path).endswith("ids")
-            if not is_ids or isinstance(one[0] if is_list and one else one, list):
+            if not plain_name(path).endswith("ids") or isinstance(
+                one[0] if is_list and one else one, list
+            ):
                 self._name("tokens", path)
                 return
 

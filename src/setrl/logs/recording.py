@@ -1,7 +1,5 @@
 """The groups of a log with the samples that figures count, and the only writer of their records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -55,9 +53,9 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
         raise DataError(f"{log.path}: holds no sample that is scored")
     if missing:
         fate = "counted as wrong" if log.options.ungraded == "wrong" else "left out"
-        log.add_note(f"{fate}: {count(missing, 'sample')} without a score (null or NaN)")
+        log.noticed.append(f"{fate}: {count(missing, 'sample')} without a score (null or NaN)")
     if empty and not keep_bare:
-        log.add_note(f"left out: {count(empty, 'problem')} without a scored sample")
+        log.noticed.append(f"left out: {count(empty, 'problem')} without a scored sample")
 
 
 def _graded(group: Group, log: Log) -> Graded:
@@ -68,8 +66,7 @@ def _graded(group: Group, log: Log) -> Graded:
     if places and are == "left-out":
         kept = [one for one in group.samples if one.correct is not None]
     as_wrong = [*said.get("as_wrong", ()), *(places if are == "wrong" else ())]
-    ungraded = said.get("ungraded", 0) + len(places)
-    return Graded(group, kept, ungraded, are, as_wrong, _texts(kept))
+    return Graded(group, kept, said.get("ungraded", 0) + len(places), are, as_wrong, _texts(kept))
 
 
 def _texts(samples: Sequence[Sample]) -> list[str]:
@@ -88,22 +85,25 @@ def log_records(log: Log) -> Iterator[Record]:
     ungraded = samples = 0
     for group in log:
         columns = log.reader.columns
-        more: Record = {"split": split, "source": log.source}
-        more |= {k: v for k in ("step", "gold") if (v := getattr(group, k)) is not None}
-        more |= {k: v for k in ("task",) if (v := group.more.get(k)) is not None}
-        if "reward" in columns:
-            more["rewards"] = [sample.reward for sample in group.samples]
-        if "proxy" in columns:
-            more["proxy"] = [sample.value("proxy") for sample in group.samples]
-        if log.options.ungraded == "wrong":
-            more["ungraded_are"] = "wrong"
+        known = {
+            "step": group.step,
+            "gold": group.gold,
+            "task": group.more.get("task"),
+            "rewards": group.column("reward") if "reward" in columns else None,
+            "proxy": group.column("proxy") if "proxy" in columns else None,
+            "ungraded_are": "wrong" if log.options.ungraded == "wrong" else None,
+        }
+        more = {key: value for key, value in known.items() if value is not None}
         ungraded += sum(sample.correct is None for sample in group.samples)
         samples += len(group)
-        yield record(group.id, group.prompt, group.samples, _texts(group.samples), **more)
+        yield record(group.id, group.prompt, group.samples, _texts(group.samples), split=split,
+                     source=log.source, **more)  # fmt: skip
     if ungraded == samples:
         raise DataError(f"{log.path}: holds no sample that is scored")
     if ungraded:
-        log.add_note(f"kept as null: {count(ungraded, 'sample')} without a score (null or NaN)")
+        log.noticed.append(
+            f"kept as null: {count(ungraded, 'sample')} without a score (null or NaN)"
+        )
 
 
 def record(
@@ -118,6 +118,7 @@ def record(
         texts: The texts of the first samples.
         more: Further keys.
     """
-    keys = ("correct", "strategy", "answer")
-    columns: dict[str, Any] = {key: [sample.value(key) for sample in samples] for key in keys}
+    columns: dict[str, Any] = {
+        key: [sample.value(key) for sample in samples] for key in ("correct", "strategy", "answer")
+    }
     return record_of(name, prompt, columns | {"text": list(texts[:TEXTS_KEPT])}, **more)

@@ -18,11 +18,8 @@ wrong. There −1 for all samples of a file also means that nobody read strategi
 to 0.8) have one object a sample, in the list `samples`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +71,7 @@ def read_records(path: Path) -> list[Record]:
 
 def is_own_file(path: Path) -> bool:
     """Return whether the first line of a file is a record."""
-    with suppress(DataError, OSError):
-        first = next(json_lines.read(path, "leave_out"), None)
-        return first is not None and is_record(first.record)
-    return False
+    return is_record(json_lines.first_record(path))
 
 
 def is_record(record: Mapping[str, Any]) -> bool:

@@ -1,7 +1,5 @@
 """Rows of recognised fields → the samples of a problem, column by column."""
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,7 +12,7 @@ from setrl.logs.grades import Grades
 from setrl.logs.options import LogOptions
 from setrl.logs.paths import MISSING, ReadOnce, column, kinds_of, unrolled, value_at, whole_column
 from setrl.logs.recognition import names_prompt
-from setrl.logs.records import Record
+from setrl.logs.records import FURTHER, Record
 from setrl.logs.roles import Recognised
 from setrl.logs.settings import count_settings, setting_of
 from setrl.logs.strategies import strategy_of
@@ -30,7 +28,6 @@ from setrl.support.wording import count, have
 
 OF_SAMPLES = ("correct", "reward", "answer", "text", "strategy", "advantage", "tokens", "proxy",
               "second", "family")  # fmt: skip
-FURTHER = ("proxy", "second", "family")
 MOST_COUNTED = 1_000_000  # samples of a problem given by counts: each takes memory
 UNUSABLE = (KeyError, TypeError, ValueError)  # what reading a row raises that is not as expected
 
@@ -157,8 +154,7 @@ class RowReader:
             The same with other numbers where the task is part of the name.
         """
         apart, finer_I = self.tasks.apart(name_I)
-        is_named = self.recognised.is_named("group")
-        if apart and is_named:
+        if apart and self.recognised.is_named("group"):
             self._across = apart
             return name_I
         if apart:

@@ -4,8 +4,6 @@ Every row can be read again from the byte where it begins. A file that is not JS
 to a temporary one, so that only the rows that are wanted are in memory.
 """
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import json
@@ -32,6 +30,9 @@ from setrl.support.wording import count
 Row = tuple[dict[str, Any], int]  # an object of a file, and a number that is equal for equal rows
 
 
+OF_ONE_COLUMN = {".csv": ",", ".tsv": "\t"}  # ending of a table → its separator, which it lacks
+
+
 class Rows:
     """The rows of a file.
 
@@ -39,6 +40,7 @@ class Rows:
         path: The file.
         allow_damaged: Leave out lines that cannot be read.
         records: The rows, if `path` only names where they came from.
+        remedy: What the error of such a line ends with.
 
     Attributes:
         damage: What is wrong with each line that is left out.
@@ -52,8 +54,9 @@ class Rows:
         path: Path,
         allow_damaged: bool = False,
         records: Iterable[dict[str, Any]] | None = None,
+        remedy: str = "; --allow-damaged leaves such lines out",
     ):
-        self.path, self.allow_damaged = path, allow_damaged
+        self.path, self.allow_damaged, self._remedy = path, allow_damaged, remedy
         self.damage: list[str] = []
         self._given = records
         self._places, self._numbers = array("q"), array("I")
@@ -84,7 +87,7 @@ class Rows:
         if self._given is not None:
             yield from self._copied(enumerate(self._given, start=1))
             return
-        if _is_pipe(self.path):
+        if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):  # a pipe
             yield from self._piped()
             return
         kind = _opening(self.path)
@@ -94,7 +97,9 @@ class Rows:
             yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
         else:
             is_gzip = kind == GZIP
-            rows = self._text(_opened(self.path, is_gzip), is_copied=is_gzip)
+            rows = self._text(
+                open_gzip(self.path) if is_gzip else self.path.open("rb"), is_copied=is_gzip
+            )
             size = None if is_gzip else self.path.stat().st_size
             yield from watched(rows, f"read {self.path.name}", size, at=lambda: self._places[-1])
 
@@ -129,8 +134,8 @@ class Rows:
 
     def where(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
-        mark = ", row " if self._copy is not None and not _is_lines(self.path) else ":"
-        return f"{self.path}{mark}{self._numbers[row]}"
+        is_lines = self._copy is None or ".jsonl" in self.path.suffixes
+        return f"{self.path}{':' if is_lines else ', row '}{self._numbers[row]}"
 
     def _piped(self) -> Iterator[Row]:
         """Read a pipe, which gives its bytes only once."""
@@ -168,8 +173,8 @@ class Rows:
             except ValueError as error:
                 if not self.allow_damaged:
                     seems = "" if line.endswith(b"\n") else ": the last line seems to be cut off"
-                    raise DataError(f"{self.path}:{number}: {error}{seems}; --allow-damaged leaves "
-                                    "such lines out") from None  # fmt: skip
+                    where = f"{self.path}:{number}"
+                    raise DataError(f"{where}: {error}{seems}{self._remedy}") from None
                 self.damage.append(f"line {number} {error}")
                 continue
             if copy is not None:
@@ -210,14 +215,6 @@ def _in_json(value: Any) -> Any:
     return {type(value).__name__: str(value)}
 
 
-def _opened(path: Path, is_gzip: bool) -> Any:
-    return open_gzip(path) if is_gzip else path.open("rb")
-
-
-def _is_pipe(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 def _opening(path: Path) -> bytes:
     """Return how a file begins, if that is the mark of Parquet or gzip."""
     if not path.is_file():
@@ -226,10 +223,6 @@ def _opening(path: Path) -> bytes:
     with path.open("rb") as file:
         start = file.read(len(PARQUET))
     return PARQUET if start == PARQUET else GZIP if start.startswith(GZIP) else b""
-
-
-def _is_lines(path: Path) -> bool:
-    return ".jsonl" in path.suffixes
 
 
 def _separator(path: Path, start: bytes) -> str | None:
@@ -241,7 +234,8 @@ def _separator(path: Path, start: bytes) -> str | None:
     if text[:1] in b"[{":
         return None
     line = text.splitlines()[0].decode("utf-8", errors="replace")
-    if (separator := csv_rows.separator_of(line)) is None:
+    separator = csv_rows.separator_of(line) or OF_ONE_COLUMN.get(path.suffix)
+    if separator is None:
         raise DataError(f"{path}: is not JSON, and no table with commas; it begins with "
                         f"{line[:80]!r}: give JSON Lines, JSON, CSV or Parquet")  # fmt: skip
     return separator

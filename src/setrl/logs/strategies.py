@@ -1,8 +1,6 @@
 """A label in a log, and the marks of samples of no strategy that users and other codes have."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from setrl.samples.values import DEGENERATE, Label, read_label
@@ -38,20 +36,14 @@ class MarksOf100:
 
     All labels but 100 must be whole numbers from 0 to the size of the group, as a judge gives them.
 
-    >>> MarksOf100.found_in([[1, 2, 100], [1, 1, 2]]), MarksOf100.found_in([[12, 40, 100]])
-    (True, False)
+    >>> marks = MarksOf100()
+    >>> marks.add([1, 2, 100])
+    >>> marks.found
+    True
     """
 
     def __init__(self) -> None:
         self._possible, self._seen = True, False
-
-    @classmethod
-    def found_in(cls, groups: Iterable[Sequence[Label]]) -> bool:
-        """Return the answer for the labels of some groups."""
-        marks = cls()
-        for labels in groups:
-            marks.add(labels)
-        return marks.found
 
     def add(self, labels: Sequence[Label]) -> None:
         """Take the labels of a group into account."""

@@ -1,7 +1,5 @@
 """Fields such as task and split, which tell problems with one id apart and name their task."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Sequence
 
@@ -66,8 +64,7 @@ class TaskFields:
 
     def several(self, name_I: Hashes) -> list[str]:
         """Return the fields that say of which of several tasks a problem is."""
-        of_all = np.zeros(len(name_I), np.int64)
-        chosen, task_I = self._finer(of_all, self.paths)
+        chosen, task_I = self._finer(np.zeros(len(name_I), np.int64), self.paths)
         return chosen if LEAST * _distinct(task_I) <= _distinct(name_I) else []
 
     def _finer(self, name_I: Hashes, paths: Sequence[str]) -> tuple[list[str], Hashes]:

@@ -1,7 +1,5 @@
 """Where a model is: a folder, or a name on a hub. It needs no PyTorch, so it answers at once."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -19,14 +17,13 @@ def trusts_code() -> bool:
     return os.environ.get(TRUST) == "1"
 
 
-def why_not_loaded(model_dir: str | Path, error: Exception) -> str | None:
-    """Say that a model has code of its own, if transformers refused it for that; None otherwise."""
-    if "trust_remote_code" not in str(error):
-        return None
-    return (
-        f"{model_dir} has code of its own (auto_map in its JSON files), which setrl does not run: "
-        f"read it, and allow it with the environment variable {TRUST}=1 if you trust it"
+def not_loaded(model_dir: str | Path, error: Exception, why: str) -> ConfigError:
+    """Return the error of a model that is not loaded, also if it is refused for its own code."""
+    own_code = (
+        "has code of its own (auto_map in its JSON files), which setrl does not run: read it, and "
+        f"allow it with the environment variable {TRUST}=1 if you trust it"
     )
+    return ConfigError(f"{model_dir} {own_code if 'trust_remote_code' in str(error) else why}")
 
 
 def refuse_missing(model_dir: str | Path) -> None:

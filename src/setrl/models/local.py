@@ -1,7 +1,5 @@
 """A checkpoint as a generator of samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,9 +20,9 @@ from transformers import (
 from setrl.models.folder import (
     base_of,
     is_adapter,
+    not_loaded,
     refuse_missing,
     trusts_code,
-    why_not_loaded,
 )
 from setrl.models.generators import Ask, Completion, problem_seed
 from setrl.models.prompting import PromptForm
@@ -32,6 +30,7 @@ from setrl.models.small.sampler import end_ids, sample_ids
 from setrl.support.errors import ConfigError, DataError
 
 AS_THE_MODEL_TAKES_IT = PromptForm()
+NO_MODEL = "is not a model's folder or name"
 
 
 def refuse_missing_model(model_dir: str | Path) -> None:
@@ -45,8 +44,7 @@ def refuse_missing_model(model_dir: str | Path) -> None:
         load_config(base_of(model_dir))
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
-        other = f"{model_dir} is not a model's folder or name: {reason}"
-        raise ConfigError(why_not_loaded(model_dir, error) or other) from error
+        raise not_loaded(model_dir, error, f"{NO_MODEL}: {reason}") from error
 
 
 def load_config(model_dir: str | Path) -> PretrainedConfig:
@@ -159,12 +157,10 @@ def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTraine
     try:
         model = load_weights(model_dir, dtype).eval()
     except (OSError, ValueError) as error:
-        other = f"{model_dir} is not a model's folder or name: {error}"
-        raise ConfigError(why_not_loaded(model_dir, error) or other) from error
+        raise not_loaded(model_dir, error, f"{NO_MODEL}: {error}") from error
     except SafetensorError as error:
         raise DataError(f"{model_dir}: the file of its weights is damaged: {error}") from error
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return model.to(device), load_tokenizer(model_dir)
+    return model.to("cuda" if torch.cuda.is_available() else "cpu"), load_tokenizer(model_dir)
 
 
 def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
@@ -178,8 +174,7 @@ def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:
             model_dir, trust_remote_code=trusts_code()
         )
     except (OSError, ValueError) as error:
-        other = f"{model_dir} has no tokenizer: {error}"
-        raise ConfigError(why_not_loaded(model_dir, error) or other) from error
+        raise not_loaded(model_dir, error, f"has no tokenizer: {error}") from error
     # Where its files are missing, transformers makes an empty one without a word.
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
         raise ConfigError(

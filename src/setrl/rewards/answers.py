@@ -1,7 +1,5 @@
 r"""Graders in TRL's interface: 1 for samples whose answer is the gold answer, 0 for others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -34,8 +32,7 @@ class _Answer(Grader):
                 f"but the columns are: {', '.join(columns) or 'none'}"
             )
         texts = [plain_text(completion) for completion in completions]
-        grades = self.grades(texts, columns[self.gold], prompts=prompts)
-        return [grade.reward for grade in grades]
+        return [grade.reward for grade in self.grades(texts, columns[self.gold], prompts=prompts)]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """One call of a user's reward function, and what it returned as numbers; failures have a name."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -62,7 +60,7 @@ def _numbers(values: Any, count: int) -> list[float | None]:
 
 def late(timeout: float | None) -> CallError:
     """Return the error of a call that took longer than its limit."""
-    return CallError("timeout", f"took longer than its {timeout} s")
+    return CallError("timeout", f"took longer than its {timeout or 0:g} s")
 
 
 def _bound(function: Callable[..., Any], fields: dict[str, Any]) -> Callable[[], Any]:

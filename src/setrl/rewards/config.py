@@ -11,8 +11,6 @@ The *outcome* decides which samples are correct, with 1 and 0, and it opens the 
 reward, or what the key `correct` of the task names, one of several rewards or a function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,8 +117,7 @@ class RewardSet:
         """The grader's reader, or `read_answer` of a user's function; None if it has none."""
         if isinstance(self.outcome, Grader):
             return self.outcome.answer
-        function = getattr(self.outcome, "function", self.outcome)
-        return getattr(function, "read_answer", None)
+        return getattr(getattr(self.outcome, "function", self.outcome), "read_answer", None)
 
     def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
@@ -139,9 +136,7 @@ class RewardSet:
             RunError: If a function fails, and errors are to stop the run; or if it says neither.
         """
         if isinstance(self.outcome, MathAnswer):
-            grade = MathVerifier(self.outcome)
-            how: Any = {"unit": problem.unit, "error": problem.error, "prompt": problem.prompt}
-            return grade(str(problem.gold), texts, **how)
+            return MathVerifier(self.outcome).read(problem, texts)
         if isinstance(self.outcome, Grader):
             golds, prompts = [problem.gold] * len(texts), [problem.prompt] * len(texts)
             grades = self.outcome.grades(texts, golds, prompts=prompts)
@@ -218,8 +213,9 @@ def combine_of(spec: Any, correct: str | None = None) -> Combine:
     place = _place(terms, correct)
     if correct is not None and place is None:
         check_reference(correct)
-    outcome = 0 if correct is None else place
-    return Combine(weights, gates if any(gates) else (), normalize, outcome=outcome)
+    return Combine(
+        weights, gates if any(gates) else (), normalize, outcome=0 if correct is None else place
+    )
 
 
 def _place(terms: Sequence[Term], correct: str | None) -> int | None:

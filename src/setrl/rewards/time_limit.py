@@ -1,7 +1,5 @@
 """A call that ends after some seconds, even if what it calls never returns."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import signal
@@ -56,8 +54,7 @@ def _interrupted(seconds: float, call: Callable[[], T]) -> T:
 
     # Not SIGALRM: functions of users set their own alarms.
     previous = signal.signal(signal.SIGVTALRM, on_signal)
-    main = threading.get_ident()
-    watchdog = threading.Thread(target=_watch, args=(done, end, main), daemon=True)
+    watchdog = threading.Thread(target=_watch, args=(done, end, threading.get_ident()), daemon=True)
     watchdog.start()
     timer = _kernel_timer(seconds)
     try:

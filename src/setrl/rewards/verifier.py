@@ -1,11 +1,9 @@
 """Read samples by a grader: which are correct, and what they answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from setrl.rewards.grading import Grade, Grader, MathGrader
-from setrl.rewards.problem import Reading
+from setrl.rewards.problem import Problem, Reading
 from setrl.support.errors import DataError
 
 
@@ -22,33 +20,26 @@ class MathVerifier:
     def __init__(self, grader: MathGrader | None = None) -> None:
         self.grader = grader or MathGrader()
 
-    def __call__(
-        self,
-        gold: str,
-        texts: Sequence[str],
-        *,
-        unit: str = "",
-        error: float = 0.0,
-        prompt: object = None,
-    ) -> list[Reading]:
+    def __call__(self, gold: str, texts: Sequence[str]) -> list[Reading]:
+        """Return one reading for each text, of a problem of which only the gold is known."""
+        return self.read(Problem("", gold=gold), texts)
+
+    def read(self, problem: Problem, texts: Sequence[str]) -> list[Reading]:
         """Return one reading for each text.
 
         Args:
-            gold: The correct answer.
+            problem: The problem. If its gold has a unit, samples may give any unit; its error is
+                accepted in addition to the grader's own tolerance; a sample that copies a formula
+                of its prompt is wrong.
             texts: The samples.
-            unit: The unit of the correct answer. If there is one, samples may give any unit.
-            error: The largest absolute error of a number that is accepted, in addition to the
-                grader's own tolerance.
-            prompt: The problem, as text or messages; a sample that copies a formula of it is wrong.
 
         Raises:
             DataError: If the gold cannot be used for grading.
         """
-        golds, prompts = [gold] * len(texts), [prompt] * len(texts)
-        grades = self.grader.grades(
-            texts, golds, prompts=prompts, units=bool(unit) or None, error=error
-        )
-        return readings(self.grader, gold, grades)
+        golds, prompts = [str(problem.gold)] * len(texts), [problem.prompt or None] * len(texts)
+        units = bool(problem.unit) or None
+        grades = self.grader.grades(texts, golds, prompts=prompts, units=units, error=problem.error)
+        return readings(self.grader, str(problem.gold), grades)
 
 
 def readings(grader: Grader, gold: object, grades: Sequence[Grade]) -> list[Reading]:

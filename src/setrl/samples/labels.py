@@ -1,7 +1,5 @@
 """Labels → numbers, and back: what strategies, answers and families become in a column."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
@@ -43,8 +41,7 @@ class Coder:
     @cached_property
     def names(self) -> tuple[Label, ...]:
         """The labels, in their order; asked for when all have come."""
-        labels = [one for one, code in self._code.items() if code >= 0]
-        return tuple(in_order(labels))
+        return tuple(in_order([one for one, code in self._code.items() if code >= 0]))
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -70,8 +67,7 @@ def coded(
     (array([ 2.,  0.,  1., -1., nan]), (3, 'factor', 'formula'))
     """
     coder = Coder(column)
-    codes = coder.add(labels)
-    return coder.in_order(codes), coder.names
+    return coder.in_order(coder.add(labels)), coder.names
 
 
 def by_first_appearance(labels: Iterable[Hashable]) -> tuple[Any, ...]:

@@ -1,7 +1,5 @@
 """Look up values by name, with one message for unknown names; import names on demand."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
@@ -104,7 +102,6 @@ def imported_on_demand(
         try:
             return getattr(import_module(modules[name]), name)
         except ModuleNotFoundError as error:
-            needs = f"{package}.{name} needs {error.name}: {install(extra)}"
-            raise ImportError(needs) from error
+            raise ImportError(f"{package}.{name} needs {error.name}: {install(extra)}") from error
 
     return get

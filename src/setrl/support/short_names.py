@@ -1,7 +1,5 @@
 """Modules under a shorter name: `import setrl.methods` is `import setrl.core.methods`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """A task: problems to train on and to evaluate on, the reward of a sample, and its strategy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

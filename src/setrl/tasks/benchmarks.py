@@ -5,8 +5,6 @@ Each entry here states which one it is and how many problems it has; the number 
 is loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,8 +175,7 @@ def load_file(path: Path) -> list[Problem]:
     Raises:
         DataError: If the file has no problems, a field is missing, or two problems share an id.
     """
-    own = Benchmark(path.stem, str(path), "", 0, "")
-    problems = _problems(own, tables.read_file(path))
+    problems = _problems(Benchmark(path.stem, str(path), "", 0, ""), tables.read_file(path))
     if not problems:
         raise DataError(f"{path} holds no problems")
     ids = {problem.id for problem in problems}

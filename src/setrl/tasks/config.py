@@ -1,7 +1,5 @@
 """The task that a config names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -127,5 +125,4 @@ def located(task: Any, path: str | Path) -> dict[str, Any]:
             "task must be a mapping, such as {data: problems.jsonl}, or module:function, got "
             f"{task!r}"
         )
-    folder = Path(path).resolve().parent / str(task.get("folder") or ".")
-    return {**task, "folder": str(folder)}
+    return {**task, "folder": str(Path(path).resolve().parent / str(task.get("folder") or "."))}

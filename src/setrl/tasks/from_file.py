@@ -1,7 +1,5 @@
 """A file of problems, or the problems of a generator, as a task."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -212,8 +210,9 @@ class FileTask(Task):
             if not table.rows:
                 raise ConfigError(f"the split {split!r} of {table.where} is empty")
             found = problems_of_file.read(table, self.spec)
-            named = problems_of_file.identified(found, f"{self.name}/{split}")
-            self._problems[split] = self._with_reasons(named)
+            self._problems[split] = self._with_reasons(
+                problems_of_file.identified(found, f"{self.name}/{split}")
+            )
         return self._problems[split]
 
     def _with_reasons(self, found: list[Problem]) -> list[Problem]:

@@ -1,12 +1,9 @@
 """What a model is evaluated on: problems with stable ids, and a reader of their samples."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from setrl.rewards.verifier import MathVerifier
 from setrl.support.errors import DataError
@@ -76,15 +73,10 @@ def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
     if not fit:
         raise DataError(f"{name}: no gold answer can be used for grading; the first: {unfit[0]}")
     if unfit:
-        more = ", …" if len(unfit) > SHOWN else ""
-        reasons = f"{', '.join(unfit[:SHOWN])}{more}"
-        of_all = f"{len(unfit)} of {count(len(problems), 'problem')} {are(len(unfit))}"
-        print(f"{name}: {of_all} left out, because a gold cannot be used for grading: {reasons}",
-              file=sys.stderr)  # fmt: skip
-
-    def read(problem: Problem, texts: Sequence[str]) -> list[Reading]:
-        assert problem.gold is not None
-        how: Any = {"unit": problem.unit, "error": problem.error, "prompt": problem.prompt}
-        return verifier(problem.gold, texts, **how)
-
-    return ProblemSet(name=name, split=name, problems=tuple(fit), read=read)
+        print(
+            f"{name}: {len(unfit)} of {count(len(problems), 'problem')} {are(len(unfit))} left "
+            f"out, because a gold cannot be used for grading: {', '.join(unfit[:SHOWN])}"
+            f"{', …' if len(unfit) > SHOWN else ''}",
+            file=sys.stderr,
+        )
+    return ProblemSet(name=name, split=name, problems=tuple(fit), read=verifier.read)

@@ -1,7 +1,5 @@
 """The problems of a task's file: prompts, golds and columns are read and checked."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,8 +31,7 @@ def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
         DataError: If a field is missing, or a prompt is not text; the error names row and fields.
     """
     prompt, gold = prompt_field(table, spec), gold_field(table, spec)
-    named = fields.template_fields(prompt)
-    if gold is not None and gold in named:
+    if gold is not None and gold in fields.template_fields(prompt):
         raise DataError(
             f"task.prompt names the field of the gold, {gold!r}: the model would read the answer"
         )

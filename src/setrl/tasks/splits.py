@@ -1,9 +1,8 @@
 """Which problems are for training and which for evaluation: by their text, never by their order."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from setrl.support.errors import ConfigError
@@ -62,11 +61,8 @@ def _by_number(
         raise ConfigError(
             f"splits need {sum(sizes.values())} different problems, but there are {len(different)}"
         )
-    starts, start = {}, 0
-    for split in order:
-        starts[split] = start, start + sizes[split]
-        start += sizes[split]
-    return starts
+    ends = accumulate((sizes[split] for split in order), initial=0)
+    return dict(zip(order, pairwise(ends), strict=True))
 
 
 def _by_share(

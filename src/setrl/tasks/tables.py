@@ -1,20 +1,13 @@
 """Rows of a task's data: JSON Lines, a JSON array, CSV, Parquet, or a Hugging Face data set."""
 
-from __future__ import annotations
-
-import codecs
-import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from setrl.logs import parquet
-from setrl.support.errors import ConfigError, DataError
-from setrl.support.files import csv_rows, json_lines
-from setrl.support.files.gzipped import open_gzip
+from setrl.logs.rows import Rows
+from setrl.support.errors import ConfigError
 from setrl.support.installing import install
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".tsv", ".parquet")
@@ -73,61 +66,9 @@ def read_file(path: Path) -> ProblemTable:
 
 @lru_cache(maxsize=8)
 def _read_file(path: Path, _changed: int, _size: int) -> ProblemTable:
-    if path.suffix == ".parquet":
-        rows = parquet.rows(path)[1]
-        return ProblemTable(
-            str(path), tuple((f"{path}, row {i}", row) for i, row in enumerate(rows))
-        )
-    is_csv = path.suffix in (".csv", ".tsv")
-    return ProblemTable(str(path), tuple((_csv_rows if is_csv else _json_rows)(path)))
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file with a line of names; every value is a string, an empty cell null.
-
-    Raises:
-        DataError: If the file is not UTF-8, or a row has more or fewer cells than names.
-    """
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    with path.open("rb") as file:
-        for line, row in csv_rows.read(path, file, delimiter):
-            yield f"{path}:{line}", row
-
-
-def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the objects of a file of JSON, one a line or in an array."""
-    if path.suffix == ".gz":
-        yield from _packed_lines(path)
-        return
-    if not (array := _array(path)):
-        for number, _, row in json_lines.read(path):
-            yield f"{path}:{number}", row
-        return
-    try:
-        items = json.loads(array.decode("utf-8-sig"))
-    except RecursionError:
-        raise DataError(f"{path}: is nested too deeply to be read") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: is not a JSON array: {error}") from None
-    for place, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise DataError(f"{path}, item {place}: must be an object, got {type(item).__name__}")
-        yield f"{path}, item {place}", item
-
-
-def _array(path: Path) -> bytes | None:
-    """Return the bytes of a file that holds a JSON array; None if it holds something else."""
-    text = path.read_bytes()
-    return text if text[:4096].removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[" else None
-
-
-def _packed_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        with open_gzip(path) as file:
-            for number, line in enumerate(file, start=1):
-                yield f"{path}:{number}", json_lines.parse(line)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise DataError(f"{path}: has no lines of JSON that gzip unpacks: {error}") from None
+    rows = Rows(path, remedy="")
+    records = [record for record, _ in rows.scan()]
+    return ProblemTable(str(path), tuple((rows.where(i), one) for i, one in enumerate(records)))
 
 
 @lru_cache(maxsize=4)
@@ -152,13 +93,12 @@ def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
             f"cannot load the data set {name} ({type(error).__name__}: {reason}); a file of "
             f"problems ends in {', '.join(SUFFIXES)}"
         ) from error
-    parts = found if isinstance(found, dict) else {"train": found}
     return {
         split: ProblemTable(
             f"{name}, split {split}",
             tuple((f"{name}, {split} row {i}", row) for i, row in enumerate(part)),
         )
-        for split, part in parts.items()
+        for split, part in (found if isinstance(found, dict) else {"train": found}).items()
     }
 
 

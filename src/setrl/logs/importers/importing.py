@@ -1,7 +1,5 @@
 """What the readers of other tools' logs share: each yields groups, one sample after another."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,16 +16,6 @@ TIME = re.compile(r"_\d{4}-\d\d-\d\d(T[\d.-]+)?$")  # in the name of a file
 ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
 
 
-def nothing(groups: list[Group]) -> list[str]:
-    """Return no notes."""
-    return []
-
-
-def unknown(_path: Path, _start: bytes) -> bool:
-    """Return that a file may be any tool's."""
-    return False
-
-
 def _stem(path: Path) -> str:
     return path.stem
 
@@ -39,10 +27,6 @@ def without_time(path: Path) -> str:
     'samples_gsm8k'
     """
     return TIME.sub("", path.stem)
-
-
-def _whole(path: Path) -> str:
-    return str(path.with_suffix(""))
 
 
 @dataclass(frozen=True)
@@ -62,7 +46,7 @@ class LogReader:
         source: A file → the name of its task, which its ids get: without the time of the run, so
             that the same problems of two runs have the same ids. Two runs of one task are refused.
         opens: A file and its first bytes → whether only this tool writes such a file, so that a
-            single file is read without naming the tool.
+            single file is read without naming the tool; None if no file tells.
         known: A regular expression of the names that tell the tool, if patterns also match files of
             other tools. If it has a group, the group is the step of a file.
     """
@@ -70,11 +54,11 @@ class LogReader:
     patterns: tuple[str, ...]
     groups: Callable[[Path, LogOptions, list[str]], Iterable[Group]]
     by_step: bool = False
-    notice: Callable[[list[Group]], list[str]] = nothing
+    notice: Callable[[list[Group]], list[str]] | None = None
     fields: tuple[str, ...] = ("reward",)
     shared_ids: bool = False
     source: Callable[[Path], str] = _stem
-    opens: Callable[[Path, bytes], bool] = unknown
+    opens: Callable[[Path, bytes], bool] | None = None
     known: str | None = None
 
     def knows(self, name: str) -> re.Match[str] | None:
@@ -87,9 +71,10 @@ class LogReader:
         self._refuse_two_runs(files)
         for file, name in zip(files, self._names(files), strict=True):
             for group in self.groups(file, options, notes):
-                more = {"task": name, **group.more}
                 yield (
-                    group if self.shared_ids else replace(group, id=f"{name}/{group.id}", more=more)
+                    group
+                    if self.shared_ids
+                    else replace(group, id=f"{name}/{group.id}", more={"task": name, **group.more})
                 )
 
     def _refuse_two_runs(self, files: Sequence[Path]) -> None:
@@ -108,7 +93,8 @@ class LogReader:
                 )
 
     def _names(self, files: Sequence[Path]) -> list[str]:
-        ways = [(way, Counter(map(way, files))) for way in (self.source, _whole)]
+        names = (self.source, lambda path: str(path.with_suffix("")))
+        ways = [(way, Counter(map(way, files))) for way in names]
         return [
             next((name for way, times in ways if times[name := way(file)] == 1), str(file))
             for file in files

@@ -5,8 +5,6 @@ metric → value, and answer), error. The .eval format may change: if the file i
 samples/*.json that can be read here, the error names inspect_ai's own command, which writes .json.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import struct
@@ -115,8 +113,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
         return archive.read(name)
     with open(str(archive.filename), "rb") as file:
         file.seek(about.header_offset)
-        sizes = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
-        file.seek(sum(sizes), 1)
+        file.seek(sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))), 1)
         data = file.read(about.compress_size)
     try:
         return parquet.decompressed(data, about.file_size)

@@ -6,8 +6,6 @@ that log their turns. (The texts of the first groups are in <name>_logtree.json 
 does not say who wrote which; it is not read.)
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -89,8 +87,7 @@ def _tokens(record: Record) -> int | None:
 
 
 def _last_step(record: Record) -> Record:
-    steps = record.get("steps") or [{}]
-    return dict(steps[-1])
+    return dict((record.get("steps") or [{}])[-1])
 
 
 def _score(record: Record, wanted: str | None, where: str) -> float | None:

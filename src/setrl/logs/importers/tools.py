@@ -1,7 +1,5 @@
 """The tools whose logs are read: one file and one line each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -52,7 +50,9 @@ def command_for(path: Path) -> str:
 def _tool_of_file(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(OPENING)
-    return next((tool for tool, one in READERS.items() if one.opens(path, start)), None)
+    return next(
+        (tool for tool, one in READERS.items() if one.opens and one.opens(path, start)), None
+    )
 
 
 def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
@@ -72,7 +72,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     reader = READERS[tool]
     if reader.by_step:
         parts = choose_steps(parts, options.steps, notes)
-    notes += reader.notice(parts)
+    notes += reader.notice(parts) if reader.notice else []
     if not parts:
         raise DataError(f"{path}: the log holds no samples")
     return of_one_size(merged(parts), notes, options.verify is not None)
@@ -105,8 +105,7 @@ def rows_of(
         ConfigError, DataError: See `tool_groups`.
     """
     is_whole = READERS[tool].by_step or not as_logged  # the last step is known at the end
-    groups = (tool_groups if is_whole else _parts)(tool, path, options, notes)
-    each = map(_row, groups)
+    each = map(_row, (tool_groups if is_whole else _parts)(tool, path, options, notes))
     rows = list(each if is_whole else islice(each, SNIFFED))
     there = {key for row in rows for key in row} | {
         f"samples.{key}" for row in rows for sample in row["samples"] for key in sample

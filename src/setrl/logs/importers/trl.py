@@ -5,8 +5,6 @@ Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, on
 trainers of setrl sampled the evaluation data, the advantage is NaN: these rows are left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
@@ -42,7 +40,8 @@ def completions_folder(folder: Path) -> Path | None:
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
-    columns, rows = parquet.rows(path)
+    rows = list(parquet.each_row(path))
+    columns = parquet.columns(path)
     fields = options.fields
     named = [fields.strategy, fields.answer, fields.gold]
     wanted = fields.reward, fields.correct
@@ -117,8 +116,9 @@ def _sample(
         advantage=number(row.get("advantage"), where),
         tokens=tokens_in(row, TOKENS_OF_TRAINERS),
     )
-    gold = text_of(named(options.fields.gold))
-    return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
+    return Group(
+        f"step {step}: {prompt}", prompt, (sample,), text_of(named(options.fields.gold)), step
+    )
 
 
 def _total(row: dict[str, Any], weights: dict[str, float], where: str) -> float | None:

@@ -5,8 +5,6 @@ A line is a sample: input, output, gts, score, step, and what the reward functio
 samples of a prompt share. Without one the samples of an input in a step are one group.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,8 +52,9 @@ def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, wher
         strategy=None if key is None else strategy_of(record.get(key), options.degenerate),
         tokens=tokens_in(record, TOKENS_OF_TRAINERS),
     )
-    gold = text_of(record.get(fields.gold or "gts"))
-    return Group(f"step {step}: {group}", prompt, (sample,), gold, step)
+    return Group(
+        f"step {step}: {group}", prompt, (sample,), text_of(record.get(fields.gold or "gts")), step
+    )
 
 
 READER = LogReader(

@@ -1,7 +1,5 @@
 """Samples from a model behind an OpenAI-compatible server (vLLM, SGLang, hosted services)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -102,8 +100,7 @@ def split(asks: Sequence[Ask], size: int) -> Iterator[Ask]:
 
     A call that is killed early then has some samples of every problem.
     """
-    most = max((len(ask.numbers) for ask in asks), default=0)
-    for start in range(0, most, size):
+    for start in range(0, max((len(ask.numbers) for ask in asks), default=0), size):
         for ask in asks:
             if numbers := ask.numbers[start : start + size]:
                 yield replace(ask, numbers=numbers)
@@ -148,8 +145,9 @@ class _Work:
         if self.model.system is not None:
             system = {"role": "system", "content": self.model.system}
             prompt = [system, {"role": "user", "content": ask.prompt}]
-        body = self.model.endpoint.body(prompt, n=count, seed=seed)
-        return body, f"{ask.problem} {ask.numbers[0]}"
+        return self.model.endpoint.body(
+            prompt, n=count, seed=seed
+        ), f"{ask.problem} {ask.numbers[0]}"
 
     async def _choices(self, ask: Ask) -> list[Choice]:
         """Return what the server wrote; a server that refuses several samples at once gets one.

@@ -1,7 +1,5 @@
 """Small models from scratch: a new Qwen3, and supervised learning from written samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -161,8 +159,7 @@ def batches(
 
 def collate(examples: Sequence[TextExample], pad: int) -> dict[str, torch.Tensor]:
     """Return token ids, mask and labels, (examples, longest), padded on the right."""
-    longest = max(map(len, examples))
-    ids = torch.full((len(examples), longest), pad)
+    ids = torch.full((len(examples), max(map(len, examples))), pad)
     labels = torch.full_like(ids, IGNORED)
     mask = torch.zeros_like(ids)
     for row, example in enumerate(examples):

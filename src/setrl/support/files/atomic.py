@@ -1,7 +1,5 @@
 """Write a file or a folder whole: readers see the old one or the new one, never a part."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,12 +1,11 @@
 """JSON Lines: one object per line. Only this module reads and appends such files."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -80,6 +79,13 @@ def read(path: Path, torn: Torn = "refuse", damage: list[str] | None = None) -> 
                 raise TornError(path, number, str(error)) from None
             raise DataError(f"{path}:{number}: {error}") from None
         yield JsonLine(number, start, record)
+
+
+def first_record(path: Path) -> dict[str, Any]:
+    """Return the object in the first line of a file; empty if none can be read there."""
+    with suppress(DataError, OSError):
+        return next((line.record for line in read(path, "leave_out")), {})
+    return {}
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:

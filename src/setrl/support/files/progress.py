@@ -1,7 +1,5 @@
 """The progress bar of long work, with the time left."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -65,5 +63,6 @@ def progress_bar(show: bool, **options: Any) -> Any:
     """Return tqdm's bar with our options; in a log it prints twice a minute."""
     from tqdm import tqdm
 
-    pace = ON_A_TERMINAL if sys.stderr.isatty() else IN_A_LOG
-    return tqdm(disable=not show, **(options | pace))
+    return tqdm(
+        disable=not show, **(options | (ON_A_TERMINAL if sys.stderr.isatty() else IN_A_LOG))
+    )

@@ -1,7 +1,5 @@
 """Read YAML strictly: every value with its line, nothing accepted by accident."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -127,15 +125,15 @@ def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
     return sizes[id(node)]
 
 
-def mapping(text: str) -> dict[str, Any]:
+def mapping(text: str, what: str) -> dict[str, Any]:
     """Read the mapping in a string such as "{method: poly_epo, set_size: 8}".
 
     Raises:
-        ConfigError: If it is not a mapping.
+        ConfigError: If it is not a mapping, saying what must be one.
     """
-    found, _ = parse(text, repr(text))
+    found, _ = parse(text, what)
     if not isinstance(found, dict):
-        raise ConfigError(f"expected a mapping such as {{key: value}}, got {text!r}")
+        raise ConfigError(f"{what} must be a mapping such as {{key: value}}, got {text!r}")
     return found
 
 

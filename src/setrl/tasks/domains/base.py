@@ -4,8 +4,6 @@ The prompt holds everything about a problem, so a sample from any log can be ver
 ``domain.read(prompt, text)`` needs nothing else.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -148,6 +146,14 @@ def draw(rng: np.random.Generator, shares: Mapping[Value, float]) -> Value:
     return value  # reached only by rounding: the point equals the sum
 
 
+def check_count(split: str, count: int, size: int) -> None:
+    """Refuse an unknown split, and more problems than a split has."""
+    if split not in SPLITS:
+        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+    if not 0 <= count <= size:
+        raise ValueError(f"count must be in [0, {size}] for the {split} split, got {count}")
+
+
 def draw_problems(
     draw_problem: Callable[[np.random.Generator], Problem],
     prompts: Iterable[str],
@@ -169,11 +175,7 @@ def draw_problems(
     Raises:
         ValueError: If the split is unknown, or has fewer than `count` different problems.
     """
-    if split not in SPLITS:
-        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
-    size = sum(is_held_out(prompt) == (split != "train") for prompt in prompts)
-    if not 0 <= count <= size:
-        raise ValueError(f"count must be in [0, {size}] for the {split} split, got {count}")
+    check_count(split, count, sum(is_held_out(one) == (split != "train") for one in prompts))
     rng = np.random.default_rng((seed, SPLITS.index(split)))
     problems: dict[str, Problem] = {}
     while len(problems) < count:

@@ -31,8 +31,6 @@ A *script* writes one strategy with a hand that may slip. The reader looks for t
 strategy writes without a slip. So a strategy is written and read by the same lines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,6 +49,7 @@ from setrl.tasks.domains.base import (
     Reading,
     Split,
     Written,
+    check_count,
     draw,
     is_held_out,
     with_a_slip,
@@ -328,14 +327,10 @@ class Multiplication(Domain):
         Raises:
             ValueError: If the split is unknown, or has fewer than `count` problems.
         """
-        if split not in SPLITS:
-            raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
-        shares = SPLIT_SHARES[split]
+        shares = SPLIT_SHARES.get(split, {})
         pools = {kind: _pool(kind, held_out=split != "train") for kind in shares}
         problems = [problem for pool in pools.values() for problem in pool]
-        if not 0 <= count <= len(problems):
-            size = len(problems)
-            raise ValueError(f"count must be in [0, {size}] for the {split} split, got {count}")
+        check_count(split, count, len(problems))
         # Weighted sampling without replacement: give each problem an exponential waiting time whose
         # rate is its weight, and take the problems in order of arrival.
         rates = np.array([shares[problem.kind] / len(pools[problem.kind]) for problem in problems])
@@ -353,8 +348,7 @@ class Multiplication(Domain):
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
         """Write one sample by a strategy of the author, right or wrong."""
         a, b = _factors(problem.prompt)
-        weights = {name: habit.weight(a, b) for name, habit in HABITS.items()}
-        strategy = draw(rng, weights)
+        strategy = draw(rng, {name: habit.weight(a, b) for name, habit in HABITS.items()})
         text, correct = HABITS[strategy].draft(a, b, rng)
         return Written(text, strategy, correct)
 
@@ -388,8 +382,7 @@ def _is_about(found: re.Match[str], a: int, b: int) -> bool:
         return False
     if "halved" in given:
         return int(given["halved"]) == b // 2 and abs(int(given["doubled"]) - 2 * a) <= NEAR
-    terms = re.findall("-?[0-9]+", given.get("split", str(a)))
-    return abs(sum(map(int, terms)) - a) <= NEAR
+    return abs(sum(map(int, re.findall("-?[0-9]+", given.get("split", str(a))))) - a) <= NEAR
 
 
 def _difference(text: str, exact: str) -> str:

@@ -12,8 +12,6 @@ rarely chosen. In the shifted split they are the favourites, so a policy that ha
 favourite fails there.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -176,8 +174,7 @@ def _problem(rng: np.random.Generator, clause: str) -> Problem:
     kind = draw(rng, KINDS)
     a, bs = CURVES[kind]
     b = int(rng.integers(bs.start, bs.stop))
-    c = int(rng.integers(CONSTANTS.stop))
-    return Problem(_prompt(a, b, c, _excluded(rng, clause)), kind)
+    return Problem(_prompt(a, b, int(rng.integers(CONSTANTS.stop)), _excluded(rng, clause)), kind)
 
 
 def _prompt(a: int, b: int, c: int, excluded: tuple[int, ...]) -> str:
