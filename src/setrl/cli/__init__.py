@@ -5,6 +5,8 @@ data, 10 or 11 an answer that is wrong or unreadable (grade), 130 interrupted by
 SIGTERM, as from batch systems and containers.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys

@@ -1,5 +1,7 @@
 """`setrl control`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from setrl.cli.train import RunOptions

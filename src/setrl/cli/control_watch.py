@@ -1,5 +1,7 @@
 """`setrl control watch`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 

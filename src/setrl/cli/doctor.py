@@ -1,5 +1,7 @@
 """`setrl doctor`; it needs only NumPy, so it also runs where nothing else is installed."""
 
+from __future__ import annotations
+
 import argparse
 import dataclasses
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """What `setrl doctor` finds, as one JSON object."""
 
+from __future__ import annotations
+
 import platform
 import re
 import warnings

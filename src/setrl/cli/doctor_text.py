@@ -1,5 +1,7 @@
 """What `setrl doctor` finds, as text."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from setrl.support.installing import install

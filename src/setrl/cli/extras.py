@@ -1,5 +1,7 @@
 """Which extra of setrl installs what: without one there is NumPy and no command."""
 
+from __future__ import annotations
+
 from setrl.support.installing import install
 
 COMMANDS = {

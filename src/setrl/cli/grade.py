@@ -1,5 +1,7 @@
 """`setrl grade`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from tyro.conf import Positional

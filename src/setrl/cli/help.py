@@ -4,6 +4,8 @@ The manual (docs/cli.md) is written from the same values, so neither can say wha
 not.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import inspect
 import re

@@ -1,5 +1,7 @@
 """`setrl import`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

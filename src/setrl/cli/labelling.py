@@ -1,5 +1,7 @@
 """Logged samples → the same rows with labels: what `setrl judge` does."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence

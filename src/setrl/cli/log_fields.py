@@ -1,5 +1,7 @@
 """The options that say how a log is read, which all commands that read samples share."""
 
+from __future__ import annotations
+
 import dataclasses
 import shlex
 import sys

@@ -1,5 +1,7 @@
 """A method and its options on a command line: `--method concave_counts --set alpha=0`."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ A command is a frozen dataclass: its fields are the options, its docstring their
 does it. Only the command that is given is imported, and what is heavy only in its `run()`.
 """
 
+from __future__ import annotations
+
 import io
 import pkgutil
 import re

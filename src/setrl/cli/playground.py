@@ -1,5 +1,7 @@
 """`setrl playground`."""
 
+from __future__ import annotations
+
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path

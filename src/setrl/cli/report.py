@@ -1,5 +1,7 @@
 """`setrl report`."""
 
+from __future__ import annotations
+
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path

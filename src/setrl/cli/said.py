@@ -1,5 +1,7 @@
 """What a command prints with `--json`: one object on stdout, whose keys its docstring states."""
 
+from __future__ import annotations
+
 import inspect
 import json
 import re

@@ -1,5 +1,7 @@
 """What commands print: readable in every locale, and harmless to the terminal that shows it."""
 
+from __future__ import annotations
+
 import io
 import sys
 import warnings

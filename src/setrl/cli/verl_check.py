@@ -1,5 +1,7 @@
 """`setrl verl check`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from setrl.cli.said import Said

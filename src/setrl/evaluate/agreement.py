@@ -6,6 +6,8 @@ pairwise scores) it is therefore the same as a sample with a label that no other
 distinguishes the two.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan

@@ -13,6 +13,8 @@ Where few problems make no interval longer, this is value ± t_ν·SE. The tasks
 problems are a draw from each.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

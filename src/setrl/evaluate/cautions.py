@@ -4,6 +4,8 @@ All of it is in the files, and none of it is in the figures: what samples were d
 and right answers of problems with one id, rows that come twice, problems with fewer samples.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import chain
 

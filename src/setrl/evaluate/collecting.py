@@ -1,5 +1,7 @@
 """A task and a generator → samples on disk → evaluation records; an interrupted call continues."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing

@@ -1,5 +1,7 @@
 """Two runs on the same problems: metrics, paired differences, and what can be detected."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

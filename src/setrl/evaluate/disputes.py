@@ -1,5 +1,7 @@
 """The grades of a log against its own right answers, as texts and numbers: which do not agree?"""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from math import isnan
 

@@ -9,6 +9,8 @@ is therefore an error. All of them are `setrl.mean_set_scores` of an objective; 
 those that need no more than counts.
 """
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

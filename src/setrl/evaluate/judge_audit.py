@@ -3,6 +3,8 @@
 All measures here describe one group; `setrl.show.report` computes means and intervals over groups.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, count

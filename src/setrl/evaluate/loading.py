@@ -1,5 +1,7 @@
 """A file of samples → arrays, and what was noticed on the way."""
 
+from __future__ import annotations
+
 import logging
 from dataclasses import replace
 from pathlib import Path

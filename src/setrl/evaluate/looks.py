@@ -4,6 +4,8 @@ Hues are Okabe and Ito's, which stay distinct for colour-blind readers. Each arm
 a line and a marker that no other arm has together, so that it is known in greyscale, too.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,6 +4,8 @@ Seeds are the sampling unit. With few of them a standard error is rough, so the 
 and claim no difference.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -4,6 +4,8 @@ A sample is a string (its characters) or a sequence of token ids. A sample that 
 continues diverges from it there.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

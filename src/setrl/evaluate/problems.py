@@ -3,6 +3,8 @@
 Problems are the same by their ids, or else by their prompts.
 """
 
+from __future__ import annotations
+
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,6 +3,8 @@
 Only what the groups show decides, and what is wanted. What training will come to is not forecast.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

@@ -4,6 +4,8 @@ The path is an evaluation file, a log, the folder of a model (with evaluation/<s
 or the folder of an arm (with seed_*/evaluation/<split>.jsonl), whose seeds are averaged.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -5,6 +5,8 @@ only A has, *gained* if only B has, and *outside* if neither has: Wu et al., arX
 Figure 9 of MaxPO. Axes: P problems, R training seeds.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

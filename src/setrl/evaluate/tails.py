@@ -23,6 +23,8 @@ sides count for a difference, and all is symmetric in them.
 `studies.comparison_coverage` measures how often such intervals contain the truth.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Metrics and differences by task, as text."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 

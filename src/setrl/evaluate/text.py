@@ -1,5 +1,7 @@
 """Metrics and comparisons as text: tables, and sentences computed from them."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from operator import attrgetter

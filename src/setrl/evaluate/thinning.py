@@ -8,6 +8,8 @@ fewer has, averaged over random choices of these samples.
 Axes: R seeds, P problems, N samples.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

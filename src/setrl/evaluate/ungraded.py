@@ -1,5 +1,7 @@
 """Samples without a grade: how many there are, and how far pass@1 may be off because of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

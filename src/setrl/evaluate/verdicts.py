@@ -4,6 +4,8 @@ A sentence about a curve over k says something of many k at once, so it follows 
 for all k at once (`setrl.evaluate.bands`), never the intervals of single k.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from setrl.evaluate.bands import Band

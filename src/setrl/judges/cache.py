@@ -1,5 +1,7 @@
 """Judgements on disk: no process asks again about what was judged once."""
 
+from __future__ import annotations
+
 import json
 import os
 import sqlite3

@@ -1,5 +1,7 @@
 """Judges by name: a string such as "oracle:quadratic", or a mapping as a YAML file holds it."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches

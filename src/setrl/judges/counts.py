@@ -1,5 +1,7 @@
 """What a judge that asks a server has done so far."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass, field
 

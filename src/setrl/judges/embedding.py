@@ -1,5 +1,7 @@
 """Samples are together when their embeddings are near."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

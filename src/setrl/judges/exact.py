@@ -1,5 +1,7 @@
 """Samples are together when their final answers, or any other normal form, are equal."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 

@@ -6,6 +6,8 @@ request contains; and it cannot open its own turn, because the tokens that separ
 chat templates are broken up.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
 from collections.abc import Sequence

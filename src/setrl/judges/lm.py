@@ -1,5 +1,7 @@
 """`LMJudge`: a language model that says which samples of a prompt use the same strategy."""
 
+from __future__ import annotations
+
 import asyncio
 import hashlib
 import json

@@ -4,6 +4,8 @@
 labels of two judges.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection
 from dataclasses import MISSING, fields, is_dataclass

@@ -1,5 +1,7 @@
 """The judge that cannot be wrong: a domain's own reader of strategies."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,5 +1,7 @@
 """Samples are together when a judge of pairs finds them the same as the first of their strategy."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,6 +5,8 @@ reply that could mean two things is refused: a sample that makes the judge quote
 its own label.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
 """Pairs and distances of samples → labels, and back."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any

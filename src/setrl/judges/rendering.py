@@ -1,5 +1,7 @@
 """The text of a judge's request: instructions, the problem, and the samples in their fences."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import random

@@ -1,5 +1,7 @@
 """How a request asks a server for the form that a judge's reply must have."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What a run does about groups that the judge could not judge."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from setrl.models.served.client import SERVICE

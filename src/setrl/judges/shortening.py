@@ -1,5 +1,7 @@
 """Long samples, cut in the middle until the samples of a request fit a budget of tokens."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from setrl.models.served.usage import approximate_tokens

@@ -1,5 +1,7 @@
 """What `setrl credit` says in a row: the method of each column of advantages."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeGuard

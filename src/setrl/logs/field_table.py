@@ -4,6 +4,8 @@ Names are in plain letters: no case, no "_", no "-". Of two that a log has, the 
 taken.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """What a value in a log may be: a verdict, text, a name, a number, or a list of them."""
 
+from __future__ import annotations
+
 import json
 import math
 import re

@@ -1,5 +1,7 @@
 """What the readers of logs share: files, lines, and fields that may not be there."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The first rows of a log as columns, by which fields are recognised."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property

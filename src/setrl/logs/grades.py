@@ -1,5 +1,7 @@
 """The scores of a file: whether they say which samples are correct, and whether rewards agree."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from math import inf
 

@@ -5,6 +5,8 @@ are; that takes some 40 bytes a row. Groups are then read in the order of their 
 their rows may be anywhere in the file: the columns of a quarter of a MiB of rows at a time.
 """
 
+from __future__ import annotations
+
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -1,5 +1,7 @@
 """How a log is read: what the user names, and what counts as correct."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -1,5 +1,7 @@
 """A file of setrl's own → its groups."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Parquet files, and data that Zstandard compressed, through pyarrow."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """Raw values of a log's objects: one at a path, a column of them, and each value read once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final

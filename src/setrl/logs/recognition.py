@@ -5,6 +5,8 @@ part counts) and by the type of its values in the first rows: `field_table`. Whe
 have a role and disagree, nothing is guessed: the error names the option that decides.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain

@@ -1,5 +1,7 @@
 """The groups of a log with the samples that figures count, and the only writer of their records."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple

@@ -18,6 +18,8 @@ wrong. There −1 for all samples of a file also means that nobody read strategi
 to 0.8) have one object a sample, in the list `samples`.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Rows of recognised fields → the samples of a problem, column by column."""
 
+from __future__ import annotations
+
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

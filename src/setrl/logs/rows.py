@@ -4,6 +4,8 @@ Every row can be read again from the byte where it begins. A file that is not JS
 to a temporary one, so that only the rows that are wanted are in memory.
 """
 
+from __future__ import annotations
+
 import codecs
 import gzip
 import json

@@ -1,5 +1,7 @@
 """What the samples of a log were drawn with: settings that its rows name."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,7 @@
 """A label in a log, and the marks of samples of no strategy that users and other codes have."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

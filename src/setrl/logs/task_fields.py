@@ -1,5 +1,7 @@
 """Fields such as task and split, which tell problems with one id apart and name their task."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Iterable, Sequence
 

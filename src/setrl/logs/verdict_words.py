@@ -1,5 +1,7 @@
 """Words of a log that say whether a sample is correct, where a user says what they mean."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property

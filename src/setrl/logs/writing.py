@@ -1,5 +1,7 @@
 """The rows of a log as the user wrote them, with values of the samples added: the only writer."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Where a model is: a folder, or a name on a hub. It needs no PyTorch, so it answers at once."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 

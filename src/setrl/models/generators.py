@@ -1,5 +1,7 @@
 """Generators of samples behind one protocol: a local model, or a model behind a server."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol

@@ -1,5 +1,7 @@
 """A checkpoint as a generator of samples."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property

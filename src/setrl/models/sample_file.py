@@ -8,6 +8,8 @@ arrival. A sample's id, the problem's id and its number, stays the same however 
 interrupted.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 r"""Graders in TRL's interface: 1 for samples whose answer is the gold answer, 0 for others."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

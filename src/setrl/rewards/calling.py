@@ -1,5 +1,7 @@
 """One call of a user's reward function, and what it returned as numbers; failures have a name."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -1,5 +1,7 @@
 """Several rewards of each sample → one: gated, normalised apart, and weighted."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -11,6 +11,8 @@ The *outcome* decides which samples are correct, with 1 and 0, and it opens the 
 reward, or what the key `correct` of the task names, one of several rewards or a function.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

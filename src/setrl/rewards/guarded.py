@@ -1,5 +1,7 @@
 """A reward function of a user, called so that no failure of it is silent or without a name."""
 
+from __future__ import annotations
+
 import inspect
 import math
 import warnings

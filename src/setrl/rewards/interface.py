@@ -1,5 +1,7 @@
 """TRL's interface of reward functions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Protocol
 

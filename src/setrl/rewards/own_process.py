@@ -1,5 +1,7 @@
 """A reward function in a process of its own, which can be ended whatever the function does."""
 
+from __future__ import annotations
+
 import math
 import os
 import pickle

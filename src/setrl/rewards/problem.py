@@ -1,5 +1,7 @@
 """A problem that samples answer, and what a verifier reads from a sample."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

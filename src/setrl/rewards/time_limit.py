@@ -1,5 +1,7 @@
 """A call that ends after some seconds, even if what it calls never returns."""
 
+from __future__ import annotations
+
 import asyncio
 import inspect
 import signal

@@ -1,5 +1,7 @@
 """What happens to samples that were cut at the length limit."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,5 +1,7 @@
 """Read samples by a grader: which are correct, and what they answer."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from setrl.rewards.grading import Grade, Grader, MathGrader

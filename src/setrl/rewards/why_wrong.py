@@ -1,5 +1,7 @@
 """Why a sample is wrong, by the grader of maths, where its gold is known."""
 
+from __future__ import annotations
+
 from setrl.rewards.grading import grade
 from setrl.samples.types import Group, Sample
 

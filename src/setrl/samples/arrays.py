@@ -6,6 +6,8 @@ sorting and counting need no second implementation, and devices without float64 
 get the same bits as everybody else.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import array_api_compat

@@ -1,5 +1,7 @@
 """The columns of samples: what each is called, how one value is read, and which are labels."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

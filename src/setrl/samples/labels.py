@@ -1,5 +1,7 @@
 """Labels → numbers, and back: what strategies, answers and families become in a column."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Which samples of a group are correct, and whether their credit goes against it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from setrl.samples.types import Sample

@@ -1,5 +1,7 @@
 """Columns of any kind → numbers, in which NaN is unknown, and what the numbers of labels mean."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,5 +1,7 @@
 """One prompt's samples: what judges, credit, evaluation and pages read, and what logs hold."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -15,6 +15,8 @@ compared in Unicode's normal form C, without the spaces around them. docs/values
 values become at each door.
 """
 
+from __future__ import annotations
+
 import math
 import re
 import sys

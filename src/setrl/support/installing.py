@@ -1,5 +1,7 @@
 """The command for an extra: setrl is on no index, so it names where setrl came from."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from shlex import quote

@@ -1,5 +1,7 @@
 """Look up values by name, with one message for unknown names; import names on demand."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches

@@ -1,5 +1,7 @@
 """Passwords and keys in addresses and settings: found by name, refused, or not shown."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """Modules under a shorter name: `import setrl.methods` is `import setrl.core.methods`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module

@@ -1,5 +1,7 @@
 """One way to write a number, a share, an interval, a count and a table for people."""
 
+from __future__ import annotations
+
 import math
 import re
 import textwrap

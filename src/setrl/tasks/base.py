@@ -1,5 +1,7 @@
 """A task: problems to train on and to evaluate on, the reward of a sample, and its strategy."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

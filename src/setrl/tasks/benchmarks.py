@@ -5,6 +5,8 @@ Each entry here states which one it is and how many problems it has; the number 
 is loaded.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

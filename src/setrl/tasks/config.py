@@ -1,5 +1,7 @@
 """The task that a config names."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """Problems that are asked twice, within a split or in two of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from setrl.rewards.grading import gold_answer

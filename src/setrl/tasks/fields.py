@@ -1,5 +1,7 @@
 """Fields of a row: found by name or by a path, put into a template, and missing ones named."""
 
+from __future__ import annotations
+
 import re
 import textwrap
 from collections.abc import Mapping, Sequence

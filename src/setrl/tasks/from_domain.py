@@ -1,5 +1,7 @@
 """A domain as a task: one of ours, or one of a user."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 

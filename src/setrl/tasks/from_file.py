@@ -1,5 +1,7 @@
 """A file of problems, or the problems of a generator, as a task."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence

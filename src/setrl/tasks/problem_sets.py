@@ -1,5 +1,7 @@
 """What a model is evaluated on: problems with stable ids, and a reader of their samples."""
 
+from __future__ import annotations
+
 import hashlib
 import sys
 from collections.abc import Callable, Sequence

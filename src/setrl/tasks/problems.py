@@ -1,5 +1,7 @@
 """The problems of a task's file: prompts, golds and columns are read and checked."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """The keys under `task:` of a config."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Mapping

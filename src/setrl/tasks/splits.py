@@ -1,5 +1,7 @@
 """Which problems are for training and which for evaluation: by their text, never by their order."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise

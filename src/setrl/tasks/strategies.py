@@ -1,5 +1,7 @@
 """What a sample answers and its strategy, as the config of a task names them."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """Rows of a task's data: JSON Lines, a JSON array, CSV, Parquet, or a Hugging Face data set."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

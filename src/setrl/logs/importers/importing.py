@@ -1,5 +1,7 @@
 """What the readers of other tools' logs share: each yields groups, one sample after another."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

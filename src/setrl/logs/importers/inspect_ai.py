@@ -5,6 +5,8 @@ metric → value, and answer), error. The .eval format may change: if the file i
 samples/*.json that can be read here, the error names inspect_ai's own command, which writes .json.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import struct

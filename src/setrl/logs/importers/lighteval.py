@@ -6,6 +6,8 @@ there were other columns. The metrics are of the problem: with several samples t
 are right, and samples must be verified.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

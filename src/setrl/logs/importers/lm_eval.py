@@ -5,6 +5,8 @@ filtered_resps, filter, metrics, and a key for each metric. The metrics are of t
 `repeats` above 1 they do not say which of its samples are right, and samples must be verified.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections import Counter

@@ -6,6 +6,8 @@ that log their turns. (The texts of the first groups are in <name>_logtree.json 
 does not say who wrote which; it is not read.)
 """
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Iterator

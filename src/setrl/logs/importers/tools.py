@@ -1,5 +1,7 @@
 """The tools whose logs are read: one file and one line each."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice

@@ -5,6 +5,8 @@ Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, on
 trainers of setrl sampled the evaluation data, the advantage is NaN: these rows are left out.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby

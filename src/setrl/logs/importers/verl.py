@@ -5,6 +5,8 @@ A line is a sample: input, output, gts, score, step, and what the reward functio
 samples of a prompt share. Without one the samples of an input in a step are one group.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from pathlib import Path

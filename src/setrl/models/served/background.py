@@ -1,5 +1,7 @@
 """An event loop in its own thread, so that synchronous code can have many requests open."""
 
+from __future__ import annotations
+
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine

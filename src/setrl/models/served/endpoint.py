@@ -1,5 +1,7 @@
 """A model behind an OpenAI-compatible server: its address, its limits and its prices."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

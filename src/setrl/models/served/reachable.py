@@ -1,5 +1,7 @@
 """Check in seconds whether anything answers at an address, before many requests wait for it."""
 
+from __future__ import annotations
+
 import socket
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass

@@ -1,5 +1,7 @@
 """Samples from a model behind an OpenAI-compatible server (vLLM, SGLang, hosted services)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future

@@ -1,5 +1,7 @@
 """What the requests to a server have used so far: requests, failures and tokens."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -1,5 +1,7 @@
 """Small models from scratch: a new Qwen3, and supervised learning from written samples."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Write a file or a folder whole: readers see the old one or the new one, never a part."""
 
+from __future__ import annotations
+
 import errno
 import json
 import os

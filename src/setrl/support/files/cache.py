@@ -1,5 +1,7 @@
 """The folder of what setrl made once and can make again: base models, pretrained policies."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Tables in text: CSV, with a first line of names. Only this module reads such files."""
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Iterator

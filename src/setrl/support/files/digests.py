@@ -1,5 +1,7 @@
 """Fingerprints of files: whether a file is still what it was when a run began, saved or ended."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache

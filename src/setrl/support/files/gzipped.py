@@ -1,5 +1,7 @@
 """How far a compressed file is unpacked: a small one may hold more than fits into memory."""
 
+from __future__ import annotations
+
 import gzip
 import io
 from pathlib import Path

@@ -1,5 +1,7 @@
 """JSON Lines: one object per line. Only this module reads and appends such files."""
 
+from __future__ import annotations
+
 import codecs
 import json
 import os

@@ -1,5 +1,7 @@
 """What a file is where a log or a data set should be, by its first bytes."""
 
+from __future__ import annotations
+
 import codecs
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """What a config calls `module:name`: of its own folder, installed, or of the current folder."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.util
 import multiprocessing

@@ -1,5 +1,7 @@
 """The progress bar of long work, with the time left."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

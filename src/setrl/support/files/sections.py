@@ -3,6 +3,8 @@
 pydantic is imported when the first section is made: a command that reads no config starts without.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import types

@@ -1,5 +1,7 @@
 """Read YAML strictly: every value with its line, nothing accepted by accident."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,5 +1,7 @@
 """What setrl wrote in a folder, by name and content, so that it never removes another file."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase

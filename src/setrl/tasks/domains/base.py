@@ -4,6 +4,8 @@ The prompt holds everything about a problem, so a sample from any log can be ver
 ``domain.read(prompt, text)`` needs nothing else.
 """
 
+from __future__ import annotations
+
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Does a domain keep the rules that training and evaluation rely on? For ours, and for a user's."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -31,6 +31,8 @@ A *script* writes one strategy with a hand that may slip. The reader looks for t
 strategy writes without a slip. So a strategy is written and read by the same lines.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -12,6 +12,8 @@ rarely chosen. In the shifted split they are the favourites, so a policy that ha
 favourite fails there.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache

@@ -1,5 +1,7 @@
 """Reward functions in TRL's interface, from a domain's verifier and its reader of strategies."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Sequence
 from functools import lru_cache

@@ -34,6 +34,8 @@ The training and test splits hold the first two kinds, the shifted split the las
 Every equation is written in one of four forms.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial

@@ -5,6 +5,8 @@ error of the pen therefore gives a sample such as people write: one wrong number
 all later steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial

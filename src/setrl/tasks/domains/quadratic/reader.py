@@ -5,6 +5,8 @@ wrong numbers; the first word is not enough. It is correct if every equation in 
 roots are given.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
