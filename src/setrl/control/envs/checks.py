@@ -162,8 +162,8 @@ def _sentence(env: Any, way: str, index: int, where: str) -> str:
         return (
             f"{_name(env)}: {way}, {where} differed at {when}: {moving[0]} changes its statistics "
             "with each step, so that vines would see other observations or rewards than their "
-            "trunk. Keep them as they are: NormalizedObservation of setrl.control, or "
-            "update_running_mean = False once they are measured (docs/resettable.md)"
+            "trunk. Keep them as they are: update_running_mean = False once they are measured "
+            "(docs/resettable.md)"
         )
     return (
         f"{_name(env)}: {way}, {where} differed at {when}, so the snapshot does not hold the whole "

@@ -45,7 +45,7 @@ from setrl.core.advantages import AnyMethod
 
 IN_MAKE_ENV = {
     VecFrameStack: "gymnasium.wrappers.FrameStackObservation",
-    VecNormalize: "setrl.control.NormalizedObservation, whose statistics all vines share",
+    VecNormalize: "gymnasium.wrappers.NormalizeObservation with fixed statistics",
 }
 CHECKED_STATES, CHECKED_ACTIONS = 3, 30  # by the check at the first `learn`
 
