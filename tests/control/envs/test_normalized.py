@@ -77,7 +77,6 @@ def test_vines_see_what_their_trunk_saw_to_the_bit() -> None:
     families = FamilySampler(vines, pool, rng)(
         200, lambda seen, _: (rng.integers(4, size=len(seen)), {})
     )
-    assert all(pool.drift(one.trunk, one.times) == 0 for one in families)
     for one in families:
         for episodes in one.episodes_BN():
             for episode in episodes:
@@ -99,13 +98,3 @@ def test_moving_statistics_are_refused_with_what_to_do() -> None:
     said = "NormalizeObservation changes its statistics with each step, .*: update_running_mean ="
     with pytest.raises(ResetMismatchError, match=said):
         model_of(moving).learn(10)
-
-
-def test_without_the_check_their_drift_is_measured_and_said() -> None:
-    model = model_of(moving, checks_resets=False)
-    said = r"observations that differ by up to (?!0)\d\S* from what the trunk of the first family"
-    with pytest.warns(UserWarning, match=said):
-        model.learn(64)
-    with warnings.catch_warnings():  # once
-        warnings.simplefilter("error")
-        model.learn(64, reset_num_timesteps=False)

@@ -222,19 +222,6 @@ def differences(old: Any, new: Any, where: str) -> Iterator[str]:
         yield where
 
 
-def difference(old: Any, new: Any) -> float:
-    """Return the largest difference of two observations; infinite if they are not alike."""
-    if not any(differences(old, new, "observation")):
-        return 0.0
-    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
-        return max(difference(old[key], new[key]) for key in old)
-    try:
-        apart = np.abs(np.asarray(old, np.float64) - np.asarray(new, np.float64))
-    except (TypeError, ValueError):
-        return float("inf")
-    return float(np.nanmax(apart, initial=0.0)) or float("inf")
-
-
 def _same(old: Any, new: Any) -> bool:
     if isinstance(old, np.ndarray | np.generic | float):
         a, b = np.asarray(old), np.asarray(new)
