@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
-from math import exp, fsum, log, prod
 
 from claims.exact import Actions, Score, average, dot
 
@@ -200,41 +199,6 @@ def mean_difference(rewards: Numbers) -> Score:
 def pairwise_distance(pairs: Sequence[Numbers]) -> Score:
     """Return the mean of a number of each pair; 0 for a single member."""
     return lambda s: average(Fraction(pairs[i][j]) for i, j in combinations(s, 2))
-
-
-def volume(pairs: Sequence[Numbers]) -> Score:
-    """Return the determinant of the members' kernel."""
-    return lambda s: determinant([[Fraction(pairs[i][j]) for j in s] for i in s])
-
-
-def determinant(rows: list[list[Fraction]]) -> Fraction:
-    """Eliminate: det of a block = pivot · det of what remains of the other rows."""
-    if not rows:
-        return Fraction(1)
-    at = next((i for i, row in enumerate(rows) if row[0]), None)
-    if at is None:
-        return Fraction(0)
-    pivot, others = rows[at], rows[:at] + rows[at + 1 :]
-    left = [
-        [x - row[0] / pivot[0] * y for x, y in zip(row, pivot, strict=True)][1:] for row in others
-    ]
-    return (-1) ** at * pivot[0] * determinant(left)
-
-
-def soft_any(rewards: Numbers) -> Score:
-    """1 − Π(1 − r)."""
-    return lambda s: 1 - prod((1 - Fraction(rewards[i]) for i in s), start=Fraction(1))
-
-
-def smooth_max(rewards: Sequence[float], beta: float) -> Score:
-    """Not rational: the closest float to (1/β) log mean exp βr."""
-
-    def score(s: Actions) -> Fraction:
-        top = max(beta * rewards[i] for i in s)
-        mean = fsum(exp(beta * rewards[i] - top) for i in s) / len(s)
-        return Fraction((top + log(mean)) / beta)
-
-    return score
 
 
 def counted(correct: Numbers, strategies: Sequence[int]) -> Score:

@@ -144,10 +144,6 @@ EXACT = [
         objectives.polychromic(objectives.pairwise_distance()),
         lambda c: times(c, scores.pairwise_distance(c.pairs)),
     ),
-    Entry(objectives.volume(), lambda c: scores.volume(c.pairs)),
-    Entry(objectives.soft_any(), lambda c: scores.soft_any(c.rewards)),
-    Entry(objectives.smooth_max(2.0), lambda c: scores.smooth_max(c.rewards, 2.0)),
-    Entry(objectives.smooth_max(-9.0), lambda c: scores.smooth_max(c.rewards, -9.0)),
     Entry(objectives.from_counts(spread), lambda c: scores.counted(c.correct, c.strategies)),
     Entry(
         objectives.over_sizes(objectives.max(), {1: 0.5, 4: -2.0, 3: 1.0}),

@@ -117,7 +117,6 @@ def test_a_score_that_falls_with_a_reward_is_noted_and_no_problem(objective, hig
         objectives.polychromic(diversity=objectives.pairwise_distance()),
         objectives.median(),
         objectives.majority(),
-        objectives.volume(),
     ],
     ids=str,
 )

@@ -15,8 +15,6 @@ _OF_GYM = {
     "Snapshot": "setrl.control.envs.resettable",
     "make_resettable": "setrl.control.envs.resettable",
     "check_resettable": "setrl.control.envs.checks",
-    "NormalizedObservation": "setrl.control.envs.normalized",
-    "ObservationStatistics": "setrl.control.envs.normalized",
     "Trajectory": "setrl.control.trajectories",
     "VinePool": "setrl.control.sb3.rollouts",
     "PolyPPO": "setrl.control.sb3.poly_ppo",

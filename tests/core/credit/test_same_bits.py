@@ -168,7 +168,7 @@ def test_processors_and_threads_give_the_same_bits():
 
 EQUAL_ON_PROCESSORS = (
     "mean", "max", "any_correct", "best_of", "majority", "distinct", "distinct_correct",
-    "distinct_share", "mixed_share", "differ", "polychromic", "pairwise_distance", "soft_any",
+    "distinct_share", "mixed_share", "differ", "polychromic", "pairwise_distance",
     "rarest_correct", "family_share",
 )  # fmt: skip
 # The others go through exp and log, whose last bit is the processor's, or through LAPACK.

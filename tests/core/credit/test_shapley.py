@@ -90,9 +90,7 @@ def test_a_config_names_the_baseline_and_one_size_is_refused():
         methods.set_rl(objectives.l_statistic([0, 1]), baseline="shapley")
 
 
-@pytest.mark.parametrize(
-    "objective", [objectives.max(), objectives.any_correct(), objectives.soft_any()]
-)
+@pytest.mark.parametrize("objective", [objectives.max(), objectives.any_correct()])
 def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
     """E Σᵢ ∇log π(yᵢ)·φᵢ = Σ_K ∇J_K / K."""
     n, policy, reward = 4, [0.2, 0.3, 0.5], [1.0, 0.75, 0.0]
@@ -103,7 +101,6 @@ def test_expected_update_is_the_sum_of_gradients_over_sizes(objective):
     definition = {
         objectives.max(): scores.maximum,
         objectives.any_correct(): lambda rewards: scores.any_correct([r > 0.5 for r in rewards]),
-        objectives.soft_any(): scores.soft_any,
     }[objective]
     want = np.zeros(3)
     for k in range(1, n + 1):

@@ -25,8 +25,6 @@ REFUSED = [
         lambda: objectives.majority("coin"),
         "ties must be 'uniform', 'first' or 'lexicographic'",
     ),
-    (lambda: objectives.smooth_max(0), "smooth_max(beta) must be finite and not 0, got 0"),
-    (lambda: objectives.smooth_max(np.inf), "smooth_max(beta) must be finite and not 0, got inf"),
     (lambda: objectives.over_sizes(objectives.max(), {}), "needs a weight for each size, such as"),
     (
         lambda: objectives.over_sizes(objectives.max(), {0: 1.0}),
@@ -124,7 +122,7 @@ def test_smaller_sizes_of_over_sizes_are_compared_with_one_member_less():
     weights, n, k = {1: 0.5, 3: 2.0}, 6, 3
     for objective, definition in [
         (objectives.max(), lambda c: scores.maximum(c.rewards)),
-        (objectives.soft_any(), lambda c: scores.soft_any(c.rewards)),
+        (objectives.distinct_share(), lambda c: scores.distinct_share(c.strategies)),
     ]:
         listed = cases(n)
         gain_BN = objectives.over_sizes(objective, weights).set_means(samples_of(listed), k).gain_BN
@@ -159,27 +157,6 @@ def test_best_of_with_the_reward_as_proxy_is_the_maximum():
     found, want = (f.set_means(samples, 4) for f in (objectives.best_of(), objectives.max()))
     np.testing.assert_allclose(found.contrast_BN, want.contrast_BN, atol=1e-15)
     np.testing.assert_allclose(found.gain_BN, want.gain_BN, atol=1e-15)
-
-
-def test_soft_forms_meet_their_limits():
-    hard = Samples(np.random.default_rng(3).integers(0, 2, (2, 7)) * 1.0)
-    soft = objectives.soft_any().set_means(hard, 3).contrast_BN
-    want = objectives.any_correct().set_means(hard, 3).contrast_BN
-    np.testing.assert_allclose(soft, want, atol=1e-15)
-    graded = Samples(np.random.default_rng(4).random((2, 7)))
-    sharp = objectives.smooth_max(1000.0).set_means(graded, 3)
-    top = objectives.max().set_means(graded, 3)
-    np.testing.assert_allclose(sharp.with_BN + np.log(3) / 1000, top.with_BN, atol=1e-7)
-
-
-def test_soft_any_of_sets_whose_binomials_have_no_float():
-    rewards = np.zeros((1, 1200))
-    rewards[0, :2] = 1.0
-    soft, hard = (
-        objective.set_means(Samples(rewards), 1100)
-        for objective in (objectives.soft_any(), objectives.any_correct())
-    )
-    np.testing.assert_allclose(soft.contrast_BN, hard.contrast_BN, rtol=1e-9)
 
 
 def test_counts_refuse_a_wrong_shape_and_too_many_compositions():

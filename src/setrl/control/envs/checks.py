@@ -162,8 +162,8 @@ def _sentence(env: Any, way: str, index: int, where: str) -> str:
         return (
             f"{_name(env)}: {way}, {where} differed at {when}: {moving[0]} changes its statistics "
             "with each step, so that vines would see other observations or rewards than their "
-            "trunk. Keep them as they are: NormalizedObservation of setrl.control, or "
-            "update_running_mean = False once they are measured (docs/resettable.md)"
+            "trunk. Keep them as they are: update_running_mean = False once they are measured "
+            "(docs/resettable.md)"
         )
     return (
         f"{_name(env)}: {way}, {where} differed at {when}, so the snapshot does not hold the whole "
@@ -220,19 +220,6 @@ def differences(old: Any, new: Any, where: str) -> Iterator[str]:
             yield from differences(*pair, f"{where}[{index}]")
     elif not _same(old, new):
         yield where
-
-
-def difference(old: Any, new: Any) -> float:
-    """Return the largest difference of two observations; infinite if they are not alike."""
-    if not any(differences(old, new, "observation")):
-        return 0.0
-    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
-        return max(difference(old[key], new[key]) for key in old)
-    try:
-        apart = np.abs(np.asarray(old, np.float64) - np.asarray(new, np.float64))
-    except (TypeError, ValueError):
-        return float("inf")
-    return float(np.nanmax(apart, initial=0.0)) or float("inf")
 
 
 def _same(old: Any, new: Any) -> bool:

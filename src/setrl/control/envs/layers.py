@@ -35,7 +35,6 @@ _EPISODE_STATE = {
         "padding_value",
     ),
     "gymnasium.wrappers.rendering.RecordVideo": (),
-    "setrl.control.envs.normalized.NormalizedObservation": (),
     "minigrid.wrappers.ActionBonus": (),
     "minigrid.wrappers.PositionBonus": (),
     "stable_baselines3.common.monitor.Monitor": ("rewards", "needs_reset", "current_reset_info"),

@@ -45,7 +45,7 @@ from setrl.core.advantages import AnyMethod
 
 IN_MAKE_ENV = {
     VecFrameStack: "gymnasium.wrappers.FrameStackObservation",
-    VecNormalize: "setrl.control.NormalizedObservation, whose statistics all vines share",
+    VecNormalize: "gymnasium.wrappers.NormalizeObservation with fixed statistics",
 }
 CHECKED_STATES, CHECKED_ACTIONS = 3, 30  # by the check at the first `learn`
 
@@ -69,9 +69,7 @@ class PolyPPO(RegularisedPPO):
         vines: How trajectories are sampled from earlier states; None for plain PPO.
         checks_resets: Whether the first `learn` tests on a few states that the environment of the
             vines is really set back, as `check_resettable` does, in its own environments; its
-            few hundred steps do not count in `num_timesteps`. With False the first vines are
-            measured instead, and a warning says by how much they see something else than their
-            trunk.
+            few hundred steps do not count in `num_timesteps`.
         **options: Arguments of PPO, and `kl_coef`, `kl_anchor`, `ucb_coef` of `RegularisedPPO`. The
             penalty to "behaviour" is the one in the paper. The bonus is in the critic's advantages,
             not in the scores of sets. `n_steps` times the number of environments are the
@@ -204,22 +202,9 @@ class PolyPPO(RegularisedPPO):
 
         self._sampler.pool.on_step = on_step
         families = self._sampler(num_steps, self._act)
-        if not self.checks_resets and self._checked is not vines:
-            self._say_drift(self._sampler.pool, families[0])
-            self._checked = vines
         self.family_steps = self._sampler.family_steps
         self._count_resets(len(families))
         return families
-
-    def _say_drift(self, pool: VinePool, family: Family) -> None:
-        """Say by how much the first vines see something else than their trunk did."""
-        if drift := pool.drift(family.trunk, family.times):
-            warnings.warn(
-                f"vines are not set back exactly: from the same state, the same action led to "
-                f"observations that differ by up to {drift:.3g} from what the trunk of the first "
-                "family saw. checks_resets=False trains nevertheless; check_resettable says why",
-                stacklevel=2,
-            )
 
     def _count_resets(self, more: int) -> None:
         """Count episodes that began with a reset: an environment set back is not reset."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from setrl.control.envs.checks import difference, differences
+from setrl.control.envs.checks import differences
 from setrl.control.envs.generators import NotResettableError
 from setrl.control.envs.layers import gathered_kept
 from setrl.control.envs.resettable import ResettableEnv, Snapshot, make_resettable
@@ -141,27 +141,6 @@ class VinePool:
                     )
                 found.append(replace(env.snapshot(), observation=then, info=vine.infos[time]))
         return found
-
-    def drift(self, vine: Trajectory, times: Sequence[int]) -> float:
-        """Return by how much observations differ after a step of a vine is repeated.
-
-        Each environment is set back to each state and takes the vine's next action with its noise.
-        What it sees then is compared with what the vine saw: the largest difference of a number,
-        infinite if they are not alike; 0 is exact. These steps are not counted.
-
-        Args:
-            vine: A vine of this pool.
-            times: Ascending: the number of steps before each state; the last state has no step.
-        """
-        found = [0.0]
-        states = dict(zip(times, self.states(vine, times), strict=True))
-        for time, state in states.items():
-            for env in self.envs if time < len(vine) else ():
-                with gathered_kept(env):
-                    env.restore(state, rng="keep")
-                    seen = env.step(vine.actions_T[time])[0]
-                found.append(difference(seen, part(vine.observations, time + 1)))
-        return max(found)
 
     def close(self) -> None:
         """Close all environments."""

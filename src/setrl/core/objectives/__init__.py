@@ -30,7 +30,6 @@ from setrl.core.objectives.diversity import MixedShare as mixed_share
 from setrl.core.objectives.diversity import Polychromic as polychromic
 from setrl.core.objectives.families import FamilyShare as family_share
 from setrl.core.objectives.pairs import PairwiseDistance as pairwise_distance
-from setrl.core.objectives.pairs import Volume as volume
 from setrl.core.objectives.ranks import GiniMeanDifference as gini_mean_difference
 from setrl.core.objectives.ranks import LStatistic as l_statistic
 from setrl.core.objectives.ranks import Max as max
@@ -41,8 +40,6 @@ from setrl.core.objectives.rarest import RarestCorrect as rarest_correct
 from setrl.core.objectives.rarest import RarestReward as rarest_reward
 from setrl.core.objectives.rewards import AnyCorrect as any_correct
 from setrl.core.objectives.rewards import Mean as mean
-from setrl.core.objectives.rewards import SmoothMax as smooth_max
-from setrl.core.objectives.rewards import SoftAny as soft_any
 from setrl.core.objectives.selection import BestOf as best_of
 from setrl.core.objectives.selection import TopByProxy as top_by_proxy
 from setrl.core.objectives.sizes import OverSizes as over_sizes

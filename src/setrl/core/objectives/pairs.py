@@ -1,4 +1,4 @@
-"""Set objectives of a number for each pair of samples: distances, and kernels."""
+"""Set objectives of a number for each pair of samples: their distances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import one_if_any_outside
-from setrl.core.objectives.elementary import product_means
 from setrl.core.objectives.rewards import centre
 from setrl.core.sums import mean, total
 from setrl.samples.samples import Samples
@@ -68,43 +67,6 @@ class PairwiseDistance(Objective):
             mean_B=mean(with_BN),
             size_B=functools.reduce(np.add, [np.abs(part).max(axis=-1) for part in parts]),
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Volume(Objective):
-    """f(S) = det(L_S), L = `pairs`: the squared volume that the set's feature vectors span.
-
-    L should be a kernel: symmetric, with no negative eigenvalue. With unit vectors it is from 0,
-    for a set in which one is a combination of the others, to 1, for an orthogonal one. The
-    determinantal point process (arXiv:1207.6083) draws sets in proportion to it.
-    """
-
-    reads: ClassVar[tuple[str, ...]] = ("pairs",)
-
-    def __call__(self, members: Samples) -> np.ndarray:
-        """Return the determinant of each set's part of the kernel."""
-        return np.linalg.det(members.pairs)
-
-    def set_means(self, samples: Samples, set_size: int) -> SetMeans:
-        """Return the means of products of K eigenvalues, shared out by squared eigenvectors; O(N³).
-
-        Σ_{S∋i} det L_S = Σₗ Vᵢₗ² λₗ eₖ₋₁(λ without λₗ)
-        """
-        value_BN, vector_BNN = np.linalg.eigh(samples.pairs)
-        eigen = product_means(value_BN, set_size)
-        share_BNN = vector_BNN**2
-        return SetMeans(
-            with_BN=total(share_BNN * eigen.with_BN[:, None]),
-            contrast_BN=total(share_BNN * eigen.contrast_BN[:, None]),
-            mean_B=eigen.mean_B,
-            size_B=_size(np.abs(value_BN), set_size),
-        )
-
-
-def _size(value_BN: np.ndarray, set_size: int) -> np.ndarray:
-    """Return what an error of ε·(largest eigenvalue) in the eigenvalues becomes in a volume."""
-    others_B = product_means(value_BN, set_size - 1).mean_B if set_size > 1 else 1.0
-    return value_BN.max(axis=-1) * others_B
 
 
 def _centred_pairs(pairs_BNN: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
