@@ -8,7 +8,7 @@ import pytest
 from setrl import cli
 
 DOCS = Path(__file__).parents[1] / "docs"
-SESSION = re.compile(r"```console\n\$ setrl (.*?)\n(.*?)```", re.DOTALL)
+SESSION = re.compile(r"```console\n\$ setrl ((?:[^\n]*\\\n)*[^\n]*)\n(.*?)```", re.DOTALL)
 
 
 def commands(page):
@@ -19,7 +19,7 @@ def commands(page):
 def printed(capsys, command):
     """What a command prints: first to stderr, then to stdout."""
     with pytest.raises(SystemExit):
-        cli.main(command.split())
+        cli.main(command.replace("\\\n", " ").split())
     found = capsys.readouterr()
     return (found.err + found.out).rstrip()
 

@@ -174,14 +174,15 @@ def test_groups_are_summed_up_sorted_and_filtered(ask):
     assert (found["total"], found["chosen"]) == (4, 4)
     first = found["rows"][0]
     assert (first["prompt"], first["samples"], first["correct"]) == ("Surprise <b>", 6, 5)
-    assert (first["strategies"], first["dead"]) == (2, 0)
+    assert (first["strategies"], first["dead"], first["strip"]) == (2, 0, "A+A+A+A+A+B-")
     advantages = methods.poly_epo(3).advantages([REWARDS], strategies=[LABELS]).values_BN[0]
     assert first["largest"] == pytest.approx(np.abs(advantages).max())
     assert first["surprise"] == pytest.approx(advantages[5])  # wrong, and credited
     assert advantages[5] > 0
     prompts = [row["prompt"] for row in ask("groups", show="dead").json()["rows"]]
     assert prompts == ["dead"]
-    assert ask("groups", step=2, text="UNJ").json()["rows"][0]["strategies"] is None
+    unjudged = ask("groups", step=2, text="UNJ").json()["rows"][0]
+    assert (unjudged["strategies"], unjudged["strip"]) == (None, "?+?-")
     assert [ask("groups", show=kind).json()["chosen"] for kind in SHOWN] == [
         4, 1, 1, 2, 2, 0, 0, 3, 1]  # fmt: skip
     assert first["wrong_up"] == first["surprise"]

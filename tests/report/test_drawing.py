@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+from setrl.evaluate.intervals import mean_over_problems
 from setrl.evaluate.looks import Look, sweep
 from setrl.show.report.drawing import (
     EndLabel,
+    interval_curves,
     label_ends,
     spread,
 )
@@ -50,6 +52,20 @@ def test_names_at_line_ends_do_not_overlap():
     boxes = [Text.get_window_extent(text) for text in ax.texts]  # the names without their lines
     assert len(boxes) == 4
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_curves_that_show_the_same_up_to_their_end_are_one_line_there():
+    ax = canvas(LIGHT, "headline", 1)[1][0]
+    shares = {"a": (0.5, 1, 1, 1), "b": (0.2, 0.9, 1, 0.9999), "c": (0.1, 0.2, 0.3, 0.4)}
+    curves = [
+        ([1, 2, 4, 8], [mean_over_problems([y, y]) for y in ys], Look(name, name, "solid", "o"))
+        for name, ys in zip(("red", "blue", "green"), shares.values(), strict=True)
+    ]
+    ends = interval_curves(ax, curves, LIGHT)
+    drawn = {colour: np.isfinite(y).sum() for colour, y in
+             ((line.get_color(), line.get_ydata()) for line in ax.lines)}  # fmt: skip
+    assert drawn == {"red": 3, "blue": 3, "green": 4, LIGHT.ink: 2}
+    assert [end.look.label for end in ends] == ["red", "blue", "green"]
 
 
 def test_rolling_mean_leaves_missing_values_out():

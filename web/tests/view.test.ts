@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import type { Group, Sample } from "../src/view/api";
 import { pieces, visible } from "../src/components/visible";
 import { difference } from "../src/view/problem/difference";
+import { segments } from "../src/view/problems/Strip";
 import { inWords, points, withoutCredit } from "../src/view/run/steps";
 import { why } from "../src/view/problem/why";
 import { decimal } from "../src/components/format";
@@ -33,6 +34,18 @@ it("a search cuts a text into pieces that are the text", () => {
         .map((piece) => piece.text)
         .join(""),
     ).toBe(text);
+});
+
+it("a strip has a piece for each strategy and outcome", () => {
+  expect(segments("A+A+A-[+-+?-??")).toEqual([
+    { strategy: 0, outcome: "right", samples: 2 },
+    { strategy: 0, outcome: "wrong", samples: 1 },
+    { strategy: 26, outcome: "right", samples: 1 },
+    { strategy: -1, outcome: "right", samples: 1 },
+    { strategy: null, outcome: "wrong", samples: 1 },
+    { strategy: null, outcome: "ungraded", samples: 1 },
+  ]);
+  expect(segments("")).toEqual([]);
 });
 
 const sample = (correct: boolean | null, advantage: number | null): Sample => ({

@@ -101,5 +101,5 @@ class Compare(EvaluatedFields, Said):
             text = comparison_text(result, self.details, None if self.k else FEW)
             others = other_splits(result.split, self.first, self.second)
             also = f"other evaluations: --split {' or '.join(others)}" if others else ""
-            tables = wrapped(text), difference_table(result.by_task, self.metrics), also
-            print("\n\n".join(filter(None, tables)))
+            tables = text, difference_table(result.by_task, self.metrics), also
+            print(wrapped("\n\n".join(filter(None, tables))))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-Tokens = str | Sequence[int]
+Tokens = str | Sequence[object]
 
 
 def mean_shared_prefix(samples: Sequence[Tokens]) -> float:

@@ -9,7 +9,7 @@ from setrl.evaluate.by_task import ByTask, Value
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS, by_metric
 from setrl.evaluate.text import with_interval
-from setrl.support.wording import in_a_row, interval, signed, table
+from setrl.support.wording import WIDTH, in_a_row, interval, signed, table
 
 SHOWN = ("pass", "majority")  # by default
 MACRO = "macro average"
@@ -41,7 +41,7 @@ def _table(
     for task, found in {**by_task.tasks, MACRO: by_task.macro}.items():
         problems = by_task.problems.get(task, sum(by_task.problems.values()))
         rows.append([task, f"{problems:,}", *(cell(name, found[name]) for name in names)])
-    return table(rows, left=(0, *range(2, len(rows[0]))))
+    return table(rows, (0, *range(2, len(rows[0]))), WIDTH)
 
 
 def _ends(by_task: ByTask[Value], metrics: Sequence[str]) -> list[str]:

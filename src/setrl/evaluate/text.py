@@ -16,6 +16,7 @@ from setrl.evaluate.support import STATES, ProblemSupport, Support
 from setrl.evaluate.verdicts import place
 from setrl.support.wording import (
     MISSING,
+    WIDTH,
     between,
     chosen_range,
     count,
@@ -97,7 +98,7 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
         if band is not None:
             cells.insert(1, interval(band.at(int(x)), 100))
         rows.append([x, *cells])
-    return table(rows, left=range(len(rows[0])))
+    return table(rows, range(len(rows[0])), WIDTH)
 
 
 def _cell(arm: ArmSummary, name: str) -> str:
@@ -139,7 +140,7 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     notes += over_fewer({f"{row.metric}@{row.k}": row.difference for row in rows})
     notes = list(dict.fromkeys(notes))
     parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
-    parts += [_table(rows, comparison.band, details)] if rows else []
+    parts += _tables(rows, comparison.band, details)
     if comparison.support is not None:
         parts += [support_text(comparison.support, details, most)]
     parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
@@ -165,7 +166,7 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
         [
             "Problems with k samples each: right in both (preserved), only in A (lost), only in B "
             "(gained), in neither (outside)",
-            table([head, *rows], left=()),
+            table([head, *rows], (), WIDTH),
             *_how_sure(states["lost"]),
             *[
                 f"{state}: {', '.join(one.id for one in states[state])}"
@@ -306,15 +307,22 @@ def _head(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
+def _tables(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> list[str]:
+    """Write a table of pass@k, which has a band, and one of what has none."""
+    band = band if band is not None and band.is_known else None
+    with_band = [row for row in rows if band is not None and row.metric == "pass"]
+    others = [row for row in rows if row not in with_band]
+    both = (with_band, band), (others, None)
+    return [_table(chosen, of, details) for chosen, of in both if chosen]
+
+
 def _table(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> str:
     """Write a row for each place of each metric; differences of shares are in points."""
-    band = band if band is not None and band.is_known else None
     cells = [["", "A", "B", "B − A", "", "", "B above A, ties half", "detectable"]]
     cells[0][5] = "all k at once" if band else ""
     for row in rows:
         scale, d = _scale(row.metric), row.difference
         unit, digits, points = ("%", 1, " points") if scale == 100 else ("", 2, "")
-        is_pass = band is not None and row.metric == "pass"
         cells.append(
             [
                 _name(row),
@@ -322,12 +330,12 @@ def _table(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> st
                 plain(scale * row.second.value, digits) + unit,
                 signed(scale * d.value, digits) + points,
                 interval(d.ends, scale, digits),
-                interval(band.at(int(row.k or 0)), scale, digits) if is_pass and band else "",
+                interval(band.at(int(row.k or 0)), scale, digits) if band else "",
                 f"{percent(d.improvement, 0)} of problems",
                 MISSING if math.isnan(row.detectable) else _amount(row, row.detectable),
             ]
         )
-    return table(cells if details else [row[:6] for row in cells])
+    return table(cells if details else [row[:6] for row in cells], width=WIDTH)
 
 
 def _name(row: PairedMetric) -> str:

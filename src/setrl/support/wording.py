@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 MISSING = "—"
+WIDTH = 80  # letters of a line in a terminal
 EXACT, SURE = 1e15, 9  # digits after the point that sums of many numbers have
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -207,7 +208,9 @@ def chosen_range(
     return f" at {axis} = " + ", ".join(f"{k:g}" for k in chosen)
 
 
-def table(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+def table(
+    rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), width: float = math.inf
+) -> str:
     """Write rows as aligned columns; columns without any text are left out.
 
     >>> print(table([["split", "problems"], ["train", "9"]]))
@@ -217,15 +220,30 @@ def table(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
     Args:
         rows: Cells, equally many in each row; the first row is the head.
         left: The columns that are aligned to the left; −1 is the last one.
+        width: What is wider becomes several tables, which all have the first column.
     """
     columns = list(zip(*rows, strict=True))
     to_left = {place % len(columns) for place in left}
     aligned = [
-        [cell.ljust(width) if place in to_left else cell.rjust(width) for cell in column]
+        [cell.ljust(longest) if place in to_left else cell.rjust(longest) for cell in column]
         for place, column in enumerate(columns)
-        if (width := max(map(len, column)))
+        if (longest := max(map(len, column)))
     ]
-    return "\n".join("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
+    return "\n\n".join(
+        "\n".join("  ".join(line).rstrip() for line in zip(*part, strict=True))
+        for part in _parts(aligned, width)
+    )
+
+
+def _parts(columns: Sequence[Sequence[str]], width: float) -> list[list[Sequence[str]]]:
+    """Return columns side by side up to a width, after the first one; at least one of them."""
+    parts = [[*columns[:1]]]
+    for column in columns[1:]:
+        wide = sum(len(one[0]) + 2 for one in parts[-1]) + len(column[0])
+        if wide > width and len(parts[-1]) > 1:
+            parts.append([columns[0]])
+        parts[-1].append(column)
+    return parts
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -241,8 +259,8 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], f"| {' | '.join(['---'] * len(head))} |", *lines[1:]])
 
 
-def wrapped(text: str, width: int = 80) -> str:
-    """Break sentences at a width, never inside an interval; lines with columns stay.
+def wrapped(text: str, width: int = WIDTH) -> str:
+    """Break sentences at a width, never inside a number; lines with columns stay.
 
     >>> print(wrapped("B is above A: +4.4 points [1.2, 7.6].", width=30))
     B is above A: +4.4 points
@@ -252,10 +270,16 @@ def wrapped(text: str, width: int = 80) -> str:
 
 
 def _wrapped(line: str, width: int) -> str:
-    if len(line) <= width or "  " in line:
+    start = re.match(r"\w  (?!.*  )|", line)  # of a line about A or B
+    indent = " " * len(start[0]) if start else ""
+    if len(line) <= width or "  " in line[len(indent) :]:
         return line
     whole = re.sub(
-        r"[+−]?[\d.,]+ points|\[[^\]]*\]", lambda part: part[0].replace(" ", "\xa0"), line
+        r"[+−]?[\d.,]+ points|\[[^\]]*\]|\w = [\d.]+",
+        lambda part: part[0].replace(" ", "\xa0"),
+        line,
     )
-    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        whole, width, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent
+    )
     return "\n".join(lines).replace("\xa0", " ")

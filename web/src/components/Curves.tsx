@@ -1,7 +1,9 @@
 /** Curves of several arms with intervals and bands; the values at one place appear on hover and tap. */
 
-import { areaY, axisX, axisY, dot, line, pointerX, ruleX, ruleY, type Markish, tip } from "@observablehq/plot";
+import { areaY, axisX, axisY, dot, line, pointerX, ruleX, ruleY, type Markish, text, tip } from "@observablehq/plot";
 import { Chart } from "./Chart";
+import { inARow } from "./format";
+import { type Shared, shared } from "./shared";
 
 /** How one curve is drawn: colour, dashes and symbol, any one of which tells curves apart. */
 export interface Look {
@@ -55,6 +57,7 @@ interface Props {
 }
 
 export function Curves({ curves, x, y, label, height = 280, zero = false, dots = false, alarms = [], onPick }: Props) {
+  const { own, lines } = shared(curves, y.format);
   return (
     <Chart
       label={label}
@@ -69,7 +72,8 @@ export function Curves({ curves, x, y, label, height = 280, zero = false, dots =
         y: { nice: true, ...(y.domain ? { domain: y.domain } : {}) },
         marks: [
           ruleY(zero ? [0] : [], { stroke: "var(--muted)" }),
-          ...curves.flatMap((curve) => drawn(curve, dots)),
+          ...curves.flatMap((curve, i) => drawn(curve, own[i]!, dots)),
+          ...lines.flatMap((one) => together(one, width, dots)),
           axisX({
             label: `${x.label} →`,
             labelAnchor: "right",
@@ -114,7 +118,28 @@ const MOST_LINES = 14; // of an explanation that fits beside the pointer
 
 type Place = { readonly x: number; readonly y: number };
 
-function drawn({ look, points, band = [], thin = [] }: Curve, dots: boolean): Markish[] {
+/** A line of several curves, in the colour of none, with their names. */
+function together({ points, names }: Shared, width: number, dots: boolean): Markish[] {
+  return [
+    line(points, { x: "x", y: "y", stroke: "var(--ink)", strokeWidth: 2 }),
+    dot(dots ? points : points.slice(-1), { x: "x", y: "y", fill: "var(--ink)", r: 3 }),
+    text(names.length ? points.slice(-1) : [], {
+      x: "x",
+      y: "y",
+      text: () => inARow(names),
+      textAnchor: "end",
+      lineAnchor: "top",
+      dy: 7,
+      lineWidth: width / 14,
+      fill: "var(--ink)",
+      stroke: "var(--paper)",
+      strokeWidth: 4,
+    }),
+  ];
+}
+
+/** A curve with its intervals and seeds; `own` is what it shares with no other. */
+function drawn({ look, points, band = [], thin = [] }: Curve, own: readonly Point[], dots: boolean): Markish[] {
   const stroke = { stroke: look.hue, strokeWidth: 2, strokeDasharray: look.dash };
   const known = points.filter(({ low, high }) => low != null && high != null);
   return [
@@ -123,18 +148,16 @@ function drawn({ look, points, band = [], thin = [] }: Curve, dots: boolean): Ma
       line(band, { x: "x", y: end, stroke: look.hue, strokeWidth: 1, strokeDasharray: "1 3" }),
     ),
     ...thin.map((seed) => line(seed, { x: "x", y: "y", stroke: look.hue, strokeWidth: 0.8, strokeOpacity: 0.55 })),
-    line(points, { x: "x", y: "y", ...stroke }),
-    ...[
-      dot(dots ? points : points.slice(-1), {
-        x: "x",
-        y: "y",
-        symbol: look.symbol as "circle",
-        fill: look.hue,
-        stroke: "var(--paper)",
-        strokeWidth: 0.7,
-        r: 4,
-      }),
-    ],
+    line(own, { x: "x", y: "y", ...stroke }),
+    dot(dots ? own : own.slice(-1), {
+      x: "x",
+      y: "y",
+      symbol: look.symbol as "circle",
+      fill: look.hue,
+      stroke: "var(--paper)",
+      strokeWidth: 0.7,
+      r: 4,
+    }),
   ];
 }
 

@@ -38,6 +38,10 @@ export function decimal(value: number, digits = 3): string {
   return minus(isSmall ? value.toExponential(0) : fixed(value, digits));
 }
 
+/** Names in a row: "a, b and c". */
+export const inARow = (names: readonly string[]): string =>
+  names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : (names[0] ?? "");
+
 const NOISE = 1e-12; // of sums of floating-point numbers near 1
 
 const minus = (text: string): string => text.replaceAll("-", Number(text) === 0 ? "" : "−");

@@ -1,6 +1,7 @@
 /** Everything that the page shows of a group, computed from the state. */
 
 import { computed, signal } from "@preact/signals";
+import { inARow } from "../components/format";
 import {
   advantages,
   choose,
@@ -120,8 +121,4 @@ function scored(now: Credit, samples: Samples, drawn: Drawn | null): ScoredSets 
 }
 
 /** Names of samples in a sentence: y1, y2 and y5. */
-export function listed(indices: readonly number[]): string {
-  const names = indices.map((i) => `y${i + 1}`);
-  const last = names.pop();
-  return names.length > 0 ? `${names.join(", ")} and ${last}` : (last ?? "none");
-}
+export const listed = (indices: readonly number[]): string => inARow(indices.map((i) => `y${i + 1}`)) || "none";

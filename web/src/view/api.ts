@@ -65,6 +65,8 @@ export interface GroupRow {
   readonly surprise: number | null;
   readonly wrong_up: number | null;
   readonly prompt: string;
+  /** Two signs for each sample: its strategy (A, B, …, - none, ? unknown), and right (+), wrong (-) or not graded (?). */
+  readonly strip: string;
 }
 
 export interface Groups {

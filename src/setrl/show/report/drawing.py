@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look
+from setrl.evaluate.prefixes import common_prefix
 from setrl.show.report import style
 from setrl.show.report.style import BAND_ALPHA, Theme
+from setrl.support.wording import plain
 
 LABEL_GAP, LABEL_OFFSET = 0.165, 0.17  # inches between names at lines' ends, and from the lines
 
@@ -44,22 +46,41 @@ class EndLabel:
     look: Look
 
 
-def interval_curve(
-    ax: Axes, x: ArrayLike, values: Sequence[WithInterval], look: Look, marker: str = ""
-) -> EndLabel:
-    """Draw the values of an arm as a line, their intervals as a band; return the end's label."""
-    middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
-    band(ax, x, (middle, low, high), look, marker)
-    return EndLabel(float(middle[-1]), look)
+def interval_curves(
+    ax: Axes, curves: Sequence[tuple[Sequence[int], Sequence[WithInterval], Look]], theme: Theme
+) -> list[EndLabel]:
+    """Draw a line and a band for each arm (its x, values and look); return the ends' labels.
+
+    Lines that show the same values up to their end are one line there.
+    """
+    shared = shared_tails([[(k, plain(100 * v.value)) for k, v in zip(ks, values, strict=True)]
+                           for ks, values, _ in curves])  # fmt: skip
+    for (ks, values, look), last in zip(curves, shared, strict=True):
+        middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
+        own = len(middle) - last + 1 if last else len(middle)
+        band(ax, ks, (np.where(np.arange(len(middle)) < own, middle, np.nan), low, high), look)
+        if last:
+            ax.plot(ks[own - 1 :], middle[own - 1 :], color=theme.ink, linewidth=2)
+    return [EndLabel(float(values[-1].value), look) for _, values, look in curves]
 
 
-def band(
-    ax: Axes, x: ArrayLike, ends: tuple[Floats, Floats, Floats], look: Look, marker: str = ""
-) -> None:
+def shared_tails(curves: Sequence[Sequence[object]]) -> list[int]:
+    """Return how many of its last points each curve has in common with another; 0 for a single one.
+
+    >>> shared_tails(["abc", "xbc", "xyc"])
+    [2, 2, 0]
+    """
+    most = [
+        max((common_prefix(a[::-1], b[::-1]) for b in curves if b is not a), default=0)
+        for a in curves
+    ]
+    return [length if length > 1 else 0 for length in most]
+
+
+def band(ax: Axes, x: ArrayLike, ends: tuple[Floats, Floats, Floats], look: Look) -> None:
     """Draw a line through the middle of (middle, low, high), and a band between low and high."""
     middle, low, high = ends
-    ax.plot(x, middle, color=look.hue, linestyle=look.line, linewidth=2, label=look.label,
-            marker=marker, markersize=3)  # fmt: skip
+    ax.plot(x, middle, color=look.hue, linestyle=look.line, linewidth=2, label=look.label)
     ax.fill_between(np.asarray(x), low, high, color=look.hue, alpha=BAND_ALPHA, linewidth=0)
 
 

@@ -10,14 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from setrl.evaluate.bands import Band
-from setrl.evaluate.intervals import Difference, Estimate, WithInterval
-from setrl.evaluate.looks import Look
+from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
-from setrl.evaluate.summary import ArmDifference, SplitSummary
+from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
 from setrl.logs.run import BASE
 from setrl.show.report import env_steps, headlines
-from setrl.show.report.drawing import Chart, interval_curve, label_ends
+from setrl.show.report.drawing import Chart, EndLabel, interval_curves, label_ends
 from setrl.show.report.front import draw_front, front_legend
 from setrl.show.report.run import ReportedRun, titled
 from setrl.show.report.style import (
@@ -62,12 +60,8 @@ def pass_at_k(run: ReportedRun, split: SplitSummary) -> Chart:
 
 
 def _draw_pass_curves(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Theme) -> None:
-    curves = {arm: _over_k(split.arms[arm].metrics) for arm in main_arms(list(split.arms))}
-    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in curves.items()]
-    for arm in curves:
-        _draw_band(ax, split.arms[arm].band, run.looks[arm])
-    ks = max((ks for ks, _ in curves.values()), key=len)
-    k_axis(ax, ks)
+    arms = {arm: split.arms[arm] for arm in main_arms(list(split.arms))}
+    ks, ends = _draw_curves(ax, run, arms, theme)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
     percent_axis(ax)
     set_title(ax, titled("pass@k", split.split), theme)
@@ -81,13 +75,8 @@ def _draw_differences(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Th
     if not differences or reference is None:
         ax.set_axis_off()
         return
-    curves = {arm: _over_k(difference.metrics) for arm, difference in differences.items()}
-    ends = [interval_curve(ax, *curve, run.looks[arm]) for arm, curve in curves.items()]
-    for arm, difference in differences.items():
-        _draw_band(ax, difference.band, run.looks[arm])
-    ks = max((ks for ks, _ in curves.values()), key=len)
+    ks, ends = _draw_curves(ax, run, differences, theme)
     ax.axhline(0, color=theme.muted, linewidth=1)
-    k_axis(ax, ks)
     points_axis(ax)
     set_title(ax, f"paired difference to {run.looks[reference].label}, points", theme)
     label_ends(ax, ks[-1], ends, theme)
@@ -103,20 +92,21 @@ def difference_to(split: SplitSummary, arm: str, reference: str | None) -> ArmDi
     return difference and difference.negated()
 
 
-def _draw_band(ax: Axes, band: Band | None, look: Look) -> None:
-    """Draw the ends of a band that holds for all k at once, as dotted lines."""
-    if band is None:
-        return
-    for ends in (band.low, band.high):
-        ax.plot(band.ks, ends, color=look.hue, linestyle=":", linewidth=0.9)
-
-
-def _over_k(
-    metrics: Mapping[str, Estimate] | Mapping[str, Difference],
-) -> tuple[list[int], list[Estimate | Difference]]:
-    """Return the k of pass@k, and the values of pass@k."""
-    ks = headlines.pass_ks(metrics)
-    return ks, [metrics[f"pass@{k}"] for k in ks]
+def _draw_curves(
+    ax: Axes, run: ReportedRun, of: Mapping[str, ArmSummary] | Mapping[str, ArmDifference],
+    theme: Theme,
+) -> tuple[list[int], list[EndLabel]]:  # fmt: skip
+    """Draw pass@k, and as dotted lines the band for all k at once; return the k, and the names."""
+    ks = {arm: headlines.pass_ks(one.metrics) for arm, one in of.items()}
+    curves = [(ks[arm], [one.metrics[f"pass@{k}"] for k in ks[arm]], run.looks[arm])
+              for arm, one in of.items()]  # fmt: skip
+    ends = interval_curves(ax, curves, theme)
+    for arm, one in of.items():
+        for ends_of in (one.band.low, one.band.high) if one.band else ():
+            ax.plot(one.band.ks, ends_of, color=run.looks[arm].hue, linestyle=":", linewidth=0.9)
+    longest = max(ks.values(), key=len)
+    k_axis(ax, longest)
+    return longest, ends
 
 
 @dataclass(frozen=True)

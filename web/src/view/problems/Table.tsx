@@ -8,6 +8,7 @@ import type { Picked } from "../Pick";
 import { go, hash, route } from "../route";
 import { type Column, columns } from "./columns";
 import { HowFar, Pages } from "./HowFar";
+import { Strip } from "./Strip";
 
 interface TableProps {
   found: Answer;
@@ -52,7 +53,7 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
                 </th>
                 {shown.map(({ key, cell }) => (
                   <td key={key} class={key}>
-                    {key === "pass1" ? <Strip row={row} /> : null}
+                    {key === "pass1" ? <Strip strip={row.strip} /> : null}
                     {cell(row)}
                   </td>
                 ))}
@@ -70,18 +71,6 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
         </details>
       ) : null}
     </>
-  );
-}
-
-/** The samples of a row: right, wrong, and not graded. */
-function Strip({ row: { correct, graded, samples } }: { row: Answer["rows"][number] }) {
-  const parts = { right: correct ?? 0, wrong: graded - (correct ?? 0), unknown: samples - graded };
-  return (
-    <span class="strip" aria-hidden="true">
-      {Object.entries(parts).map(([kind, number]) => (
-        <span key={kind} class={kind} style={{ flexGrow: number }} />
-      ))}
-    </span>
   );
 }
 

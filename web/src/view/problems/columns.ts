@@ -39,7 +39,13 @@ const COLUMNS: readonly Column[] = [
     means: "The step of training that drew the samples.",
     cell: ({ step }) => String(step),
   },
-  { key: "pass1", name: "pass@1", means: "pass@1 is the share of graded samples that are right.", cell: pass1 },
+  {
+    key: "pass1",
+    name: "pass@1",
+    means:
+      "pass@1 is the share of graded samples that are right. The samples stand above it, with a colour for each strategy of the problem, the commonest first: tall is right, low is wrong, dashed is not graded; hatched has no strategy, and striped an unknown one.",
+    cell: pass1,
+  },
   {
     key: "change",
     name: "change",

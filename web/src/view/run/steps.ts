@@ -1,5 +1,7 @@
 /** Logged steps as points of a curve, and the steps in which nothing was learned. */
 
+import { inARow } from "../../components/format";
+
 export type Step = Readonly<Record<string, number | null>> & { readonly step: number };
 
 const MOST_POINTS = 600;
@@ -40,7 +42,5 @@ export function inWords(steps: readonly number[]): string {
   }
   const shown = spans.slice(0, SPANS_SHOWN).map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`));
   const more = spans.length > shown.length ? [`${spans.length - shown.length} more spans`] : [];
-  const all = [...shown, ...more];
-  const joined = all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
-  return `${steps.length === 1 ? "step" : "steps"} ${joined}`;
+  return `${steps.length === 1 ? "step" : "steps"} ${inARow([...shown, ...more])}`;
 }

@@ -95,6 +95,25 @@ def disagreement(samples: Sequence[Sample]) -> float:
     return 1 - equal / pairs if pairs else math.nan
 
 
+OUTCOME = {True: "+", False: "-", None: "?"}
+
+
+def strip(samples: Sequence[Sample]) -> str:
+    """Return two signs for each sample: its strategy, and whether it is right.
+
+    A is the commonest strategy, as on the page of a group; - is none, and ? is unknown.
+
+    >>> strip([Sample(strategy=s, correct=s != "z") for s in ("x", "z", "z", -1, None)])
+    'A-A-B+-+?+'
+    """
+    known = Counter(s.strategy for s in samples if s.strategy not in (None, DEGENERATE))
+    signs = {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
+    pairs = [
+        {DEGENERATE: "-", None: "?", **signs}[s.strategy] + OUTCOME[s.correct] for s in samples
+    ]
+    return "".join(sorted(pairs, key=lambda pair: (pair[0] in "-?", pair)))
+
+
 def right_strategies(group: Group) -> set[int]:
     """Return hashes of the names of strategies of correct samples; numbers are not names."""
     names = {name_of(s) for s in group.samples if s.correct and not _is_number(s)}
@@ -122,12 +141,14 @@ class FileIndex:
     Attributes:
         rows: A `ROW` for each group.
         prompts: The beginning of each group's prompt.
+        strips: The samples of each group, as `strip` writes them.
         right: Hashes of each group's right strategies, one group after another.
         ends: Where each group's right strategies end.
     """
 
     rows: np.ndarray
     prompts: tuple[str, ...]
+    strips: tuple[str, ...]
     right: np.ndarray
     ends: np.ndarray
 
@@ -140,7 +161,8 @@ class FileIndex:
         """Return the groups from a number on."""
         start = int(self.ends[number - 1]) if number else 0
         ends = self.ends[number:] - start
-        return FileIndex(self.rows[number:], self.prompts[number:], self.right[start:], ends)
+        prompts, strips = self.prompts[number:], self.strips[number:]
+        return FileIndex(self.rows[number:], prompts, strips, self.right[start:], ends)
 
 
 class _Growing:
@@ -151,6 +173,7 @@ class _Growing:
         self._parts: list[FileIndex] = []
         self._rows: list[tuple[Any, ...]] = []
         self._prompts: list[str] = []
+        self._strips: list[str] = []
         self._right, self._ends = array("q"), array("q")
 
     def fill(self, groups: Iterator[tuple[int, Group]]) -> None:
@@ -159,7 +182,8 @@ class _Growing:
             row, right = summary(place, group), right_strategies(group)
             with self._lock:
                 self._rows.append(row)
-                self._prompts.append(sys.intern(group.prompt[:PROMPT_KEPT]))  # prompts come again
+                self._prompts.append(sys.intern(group.prompt[:PROMPT_KEPT]))  # they come again
+                self._strips.append(sys.intern(strip(group.samples)))
                 self._right.extend(right)
                 self._ends.append(len(self._right))
                 if len(self._rows) >= PART:
@@ -175,10 +199,10 @@ class _Growing:
     def _pack(self) -> None:
         """Put the last rows into arrays, which take a tenth of the memory."""
         self._parts.append(FileIndex(
-            np.array(self._rows, dtype=ROW), tuple(self._prompts),
+            np.array(self._rows, dtype=ROW), tuple(self._prompts), tuple(self._strips),
             np.array(self._right, np.int64), np.array(self._ends, np.int64),
         ))  # fmt: skip
-        self._rows, self._prompts = [], []
+        self._rows, self._prompts, self._strips = [], [], []
         self._right, self._ends = array("q"), array("q")
 
 
@@ -192,6 +216,7 @@ def joined(parts: Sequence[FileIndex]) -> FileIndex:
     return FileIndex(
         np.concatenate([np.empty(0, ROW), *(part.rows for part in parts)]),
         tuple(prompt for part in parts for prompt in part.prompts),
+        tuple(strip for part in parts for strip in part.strips),
         np.concatenate([whole, *(part.right for part in parts)]),
         np.concatenate([whole, *ends]),
     )

@@ -131,7 +131,8 @@ class PageTable:
         row = self.groups.rows[number]
         shown = {name: row[name].item() for name in ROW.names or () if name not in HIDDEN}
         shown |= {name: float(self.values[name][number]) for name in ("pass1", "lost", "change")}
-        return {**shown, "place": int(row["place"]), "prompt": self.groups.prompts[number]}
+        texts = {name: getattr(self.groups, f"{name}s")[number] for name in ("prompt", "strip")}
+        return {**shown, **texts, "place": int(row["place"])}
 
 
 def _pass1(rows: np.ndarray) -> np.ndarray:
