@@ -108,9 +108,8 @@ class CreditLog(MethodOptions, LogFields, Said):
 
     def _spec(self) -> dict[str, Any]:
         """Return the method and its arguments, as a config has them."""
-        return self.spec(self.method) | (
-            {} if self.set_size is None else {"set_size": self.set_size}
-        )
+        size = {} if self.set_size is None else {"set_size": self.set_size}
+        return self.spec(self.method) | size
 
     def _rows(
         self, log: Log, method: AnyMethod, summary: CreditSummary
@@ -136,7 +135,8 @@ class CreditLog(MethodOptions, LogFields, Said):
 
 def _free_key(log: Log, method: AnyMethod) -> str:
     """Return the key of the advantage: another one where the log has the trainer's advantage."""
-    return f"advantage_{method.name}" if "advantage" in log.reader.columns else "advantage"
+    is_taken = "advantage" in log.reader.columns
+    return f"advantage_{method.name}" if is_taken else "advantage"
 
 
 def _known(found: Advantages, b: int, size: int) -> list[float | None]:

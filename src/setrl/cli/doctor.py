@@ -41,7 +41,6 @@ def parsed(arguments: list[str]) -> Doctor:
     help_of = listed(Doctor, "Attributes")
     parser = argparse.ArgumentParser("setrl doctor", allow_abbrev=False)
     for field in dataclasses.fields(Doctor):
-        parser.add_argument(
-            f"--{field.name.replace('_', '-')}", action="store_true", help=help_of[field.name]
-        )
+        name = f"--{field.name.replace('_', '-')}"
+        parser.add_argument(name, action="store_true", help=help_of[field.name])
     return Doctor(**vars(parser.parse_args(arguments)))

@@ -37,7 +37,8 @@ def _extras(found: dict[str, Any]) -> list[str]:
     rows = [_row(name, extra) for name, extra in shown.items()]
     rows.sort(key=lambda row: row[0] == NO)
     lines = table([["", "extra", "for", "needs"], *rows], left=range(4)).splitlines()
-    if not [name for name, extra in shown.items() if extra["missing"]]:
+    lacking = [name for name, extra in shown.items() if extra["missing"]]
+    if not lacking:
         return lines
     return [*lines, f"what you do not use may stay missing; to add one: {install('EXTRA')}"]
 

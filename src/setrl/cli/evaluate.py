@@ -94,13 +94,13 @@ class Evaluate(EvaluatedFields, Said):
         from setrl.evaluate.text import USUAL, metric_table
         from setrl.support.wording import wrapped
 
-        side = load_side(
-            self.file, self.split or common_split(self.file), self.allow_damaged, self.log_options
-        )
+        chosen = self.split or common_split(self.file)
+        side = load_side(self.file, chosen, self.allow_damaged, self.log_options)
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
         asked = self.metrics or (() if self.json else USUAL)
         asked = () if "all" in asked else asked
-        split = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked).splits["all"]
+        found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
+        split = found.splits["all"]
         arm = split.arms["model"]
         self._refuse_lacking(arm, side)
         self.say(side.reading)
@@ -122,7 +122,8 @@ class Evaluate(EvaluatedFields, Said):
 
         asked = () if "all" in self.metrics else self.metrics
         name = str(self.file)
-        refuse_lacking(asked, {name: by_metric(arm.metrics)}, {name: incomplete(side.evaluations)})
+        why = {name: incomplete(side.evaluations)}
+        refuse_lacking(asked, {name: by_metric(arm.metrics)}, why)
 
 
 def _ragged(arm: ArmSummary) -> list[str]:

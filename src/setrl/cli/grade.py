@@ -50,5 +50,6 @@ class GradeAnswer(Said):
             [problem] = grader.gold_problems([self.gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
         keys = ("verdict", "why", "answer", "certificate", "witness")
-        self.tell(f"{grade.verdict}: {grade.why}", **{key: getattr(grade, key) for key in keys})
+        record = {key: getattr(grade, key) for key in keys}
+        self.tell(f"{grade.verdict}: {grade.why}", **record)
         return EXIT_CODES[grade.verdict]

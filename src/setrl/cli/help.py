@@ -126,7 +126,8 @@ def flag(name: str) -> str:
 
 
 def _row(option: Option) -> tuple[str, str]:
-    said = " (required)" if option.is_required and option.spelled.startswith("--") else ""
+    is_flag = option.spelled.startswith("--")
+    said = " (required)" if option.is_required and is_flag else ""
     said = f" (default {option.default})" if option.default else said
     return option.spelled, option.meaning + said
 

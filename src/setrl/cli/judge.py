@@ -69,7 +69,8 @@ class JudgeOptions(LogFields, Said):
         given = {key: getattr(self, key) for key in ("endpoint", "model", "style", "threshold")}
         settings = named | {key: value for key, value in given.items() if value is not None}
         if settings.get("judge") == "lm":
-            settings = {"retry_rule": NO_ANSWERS, "cache": self.cache or cache} | settings
+            defaults = {"retry_rule": NO_ANSWERS, "cache": self.cache or cache}
+            settings = defaults | settings
         return settings
 
 

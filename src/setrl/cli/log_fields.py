@@ -120,9 +120,8 @@ def command_line(command: str, options: Any) -> str:
         command: Its name.
         options: Its dataclass, whose field `paths` is positional.
     """
-    return shlex.join(
-        ["setrl", command, *map(str, options.paths), *given(options, type(options), but=("paths",))]
-    )
+    paths = map(str, options.paths)
+    return shlex.join(["setrl", command, *paths, *given(options, type(options), but=("paths",))])
 
 
 def given(options: Any, kind: type[Any], but: Iterable[str] = ()) -> list[str]:

@@ -24,11 +24,8 @@ class MethodOptions:
 
     def spec(self, method: str) -> dict[str, Any]:
         """Return a method, by its name or in the form of a config, with its options."""
-        found = (
-            strict_yaml.mapping(method, repr(method))
-            if method.lstrip().startswith("{")
-            else {"method": method}
-        )
+        is_config = method.lstrip().startswith("{")
+        found = strict_yaml.mapping(method, repr(method)) if is_config else {"method": method}
         strict_yaml.override(found, self.set)
         return found
 

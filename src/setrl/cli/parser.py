@@ -44,9 +44,8 @@ def command_of(name: str) -> Any:
     for kind in command.__mro__[:-1]:
         for mark, registry in REGISTRIES.items():
             if mark in (kind.__doc__ or ""):
-                kind.__doc__ = str(kind.__doc__).replace(
-                    mark, ", ".join(pkgutil.resolve_name(registry))
-                )
+                known = ", ".join(pkgutil.resolve_name(registry))
+                kind.__doc__ = str(kind.__doc__).replace(mark, known)
     return command
 
 
@@ -64,9 +63,8 @@ def help_of(name: str, arguments: list[str]) -> str | None:
         arguments: What follows it.
     """
     if not name:
-        return list_text(
-            "setrl", {name: sentences(command_of(name))[0] for name in COMMANDS}, [AGENTS]
-        )
+        purposes = {name: sentences(command_of(name))[0] for name in COMMANDS}
+        return list_text("setrl", purposes, [AGENTS])
     given = arguments[: arguments.index("--")] if "--" in arguments else arguments
     asked = next((one for one in given if one in HELP), None)
     if asked is None:

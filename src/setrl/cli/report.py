@@ -77,7 +77,8 @@ class Report(EvaluatedFields, Said):
         if self.publish is not None:
             raise ConfigError("--publish needs the folder of a run; a report of files is complete "
                               "in its own folder, which --output names")  # fmt: skip
-        folder = self.output or Path("reports") / self.paths[0].resolve().name.partition(".")[0]
+        stem = self.paths[0].resolve().name.partition(".")[0]
+        folder = self.output or Path("reports") / stem
         alone = dataclasses.replace(
             self, output=None, k=(), allow_damaged=False, json=False, quiet=False
         )

@@ -44,6 +44,5 @@ class View(EvaluatedFields, Said):
         def said(address: str) -> None:
             self.tell(f"{address}\nCtrl-C ends it.", address=address)
 
-        serve(
-            Catalogue(self.path.absolute(), self.log_options), self.host, self.port, self.open, said
-        )
+        catalogue = Catalogue(self.path.absolute(), self.log_options)
+        serve(catalogue, self.host, self.port, self.open, said)

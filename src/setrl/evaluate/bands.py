@@ -222,7 +222,8 @@ def _critical(parts: list[Floats], config: IntervalConfig) -> float:
         for part in parts[1:]:
             normal_DR = of_seeds.standard_normal((stop - start, len(part)))
             normals.append(normal_DR / _spread(of_seeds, part, stop - start)[:, None])
-        largest_D[start:stop] = np.abs(np.hstack(normals) @ terms_MK).max(axis=1)
+        drawn_DK = np.hstack(normals) @ terms_MK
+        largest_D[start:stop] = np.abs(drawn_DK).max(axis=1)
     return float(np.quantile(largest_D / _spread(rng, parts[0], config.draws), config.level))
 
 

@@ -351,8 +351,7 @@ def _number(text: str) -> float:
 def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
     """Say which run lacks what one of these metrics needs."""
     known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
-    refuse_lacking(
-        metrics, known, {run.name: incomplete(run.evaluations) for run in (first, second)}
-    )
+    why = {run.name: incomplete(run.evaluations) for run in (first, second)}
+    refuse_lacking(metrics, known, why)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")

@@ -208,9 +208,8 @@ def paired_difference(
     usable = ~(np.isnan(first).any(axis=0) | np.isnan(second).any(axis=0))
     first, second = first[:, usable], second[:, usable]
     gap_P = first.mean(axis=0) - second.mean(axis=0)
-    stderr, (low, high) = _interval(
-        [first, second], runs_that_differ(first, second), config or IntervalConfig(), bounds
-    )
+    runs = runs_that_differ(first, second)
+    stderr, (low, high) = _interval([first, second], runs, config or IntervalConfig(), bounds)
     return Difference(
         value=_mean(gap_P),
         low=low,
@@ -289,7 +288,8 @@ def _mean(values: Floats) -> float:
 
 def runs_that_differ(first_RX: Floats, second_RX: Floats) -> list[Floats]:
     """Return the values whose spread over seeds counts: paired by row, or of each arm."""
-    return [first_RX - second_RX] if len(first_RX) == len(second_RX) else [first_RX, second_RX]
+    same = len(first_RX) == len(second_RX)
+    return [first_RX - second_RX] if same else [first_RX, second_RX]
 
 
 def _interval(

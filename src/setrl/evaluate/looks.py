@@ -101,7 +101,8 @@ def looks(arms: Sequence[str]) -> dict[str, Look]:
         if own is not None and not any(_alike(own, other) for other in taken):
             styles[arm] = own
         else:
-            styles[arm] = _unused_style(own[0] if own else _unused_hue(taken, reserved), taken)
+            hue = own[0] if own else _unused_hue(taken, reserved)
+            styles[arm] = _unused_style(hue, taken)
     return {arm: Look(label(arm), HUES[styles[arm][0]], *styles[arm][1:]) for arm in arms}
 
 
@@ -109,7 +110,8 @@ def looks(arms: Sequence[str]) -> dict[str, Look]:
 def _known_styles() -> dict[str, Style]:
     """Return the styles of the kinds of arms, which are the same in all figures."""
     styles = dict(KINDS)
-    for place, name in enumerate(name for name in methods.by_name if name not in KINDS):
+    others = (name for name in methods.by_name if name not in KINDS)
+    for place, name in enumerate(others):
         styles[name] = _unused_style(SPARE[place % len(SPARE)], styles.values())
     return styles
 

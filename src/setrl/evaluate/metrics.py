@@ -265,7 +265,8 @@ def _best_of(evaluation: Evaluation) -> SetScore:
 
 
 def _max(evaluation: Evaluation) -> SetScore:
-    known_PN = _complete(evaluation, evaluation.samples.rewards) if evaluation.has_rewards else None
+    rewards_PN = evaluation.samples.rewards
+    known_PN = _complete(evaluation, rewards_PN) if evaluation.has_rewards else None
     return known_PN, objectives.max(), {}
 
 
@@ -292,7 +293,8 @@ SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
 def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
     """Whether each sample's answer is right: some sample that gave it was verified correct."""
     answers = find_labels(evaluation.counted("answers"))
-    return answers.of_own(answers.total(evaluation.correct_PN) > 0) > 0
+    verified_CB = answers.total(evaluation.correct_PN) > 0
+    return answers.of_own(verified_CB) > 0
 
 
 def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
@@ -300,7 +302,8 @@ def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
 
     The sets of the samples that are left would be smaller than the sets of other problems and arms.
     """
-    missing_P1 = (np.isnan(values_PN) & evaluation.present_PN).any(axis=1, keepdims=True)
+    missing_PN = np.isnan(values_PN) & evaluation.present_PN
+    missing_P1 = missing_PN.any(axis=1, keepdims=True)
     return np.where(missing_P1, np.nan, values_PN)
 
 

@@ -62,7 +62,8 @@ def diversity_metrics(names: Sequence[str]) -> list[str]:
     """Metrics of diversity: the effective number, and what many tries achieve together."""
     effective = [name for name in names if name.startswith("effective")]
     rooms = [name for name in names if name.endswith("room_sets")]
-    return [*(effective or rooms)[-1:], *[name for name in names if "@" in name][-1:]]
+    tries = [name for name in names if "@" in name]
+    return [*(effective or rooms)[-1:], *tries[-1:]]
 
 
 def outcome_table(outcomes: Outcomes, label: Callable[[str], str] = str) -> dict[str, Any]:

@@ -74,7 +74,8 @@ class ShownLog:
     @property
     def quiet_set_size(self) -> int:
         """K near 1/p̂ − 1, where pass@K has the least noise, below N/2: docs/theory.md, Which K."""
-        return min(max(1, round(1 / self.success.value - 1)), max(1, self.group_size // 2 - 1))
+        largest = max(1, self.group_size // 2 - 1)
+        return min(max(1, round(1 / self.success.value - 1)), largest)
 
 
 def shown(found: Evaluation, group_size: int) -> ShownLog:

@@ -215,7 +215,8 @@ def _tasks(groups: Sequence[Group]) -> tuple[str, ...]:
 def _ids(groups: Sequence[Group]) -> tuple[str, ...]:
     """Return what names the problems: in a log of training, ids name a group of one run."""
     prompts = tuple(one.prompt for one in groups)
-    if all(one.step is not None for one in groups) and len(set(prompts)) == len(prompts):
+    is_training = all(one.step is not None for one in groups)
+    if is_training and len(set(prompts)) == len(prompts):
         return prompts
     return tuple(one.id for one in groups)
 

@@ -70,9 +70,8 @@ def load_side(
     """
     path = Path(path)
     if is_samples(path):
-        loaded = load_samples(
-            path, replace(log or LogOptions(), allow_damaged=allow_damaged), keep_bare=True
-        )
+        options = replace(log or LogOptions(), allow_damaged=allow_damaged)
+        loaded = load_samples(path, options, keep_bare=True)
         return Side(str(path), path.stem, (loaded,), loaded.reading, is_log=loaded.is_log)
     arm = Arm(path)
     files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}

@@ -87,9 +87,8 @@ class ArmDifference:
         """Return the difference with the arms swapped."""
         metrics = {name: difference.negated() for name, difference in self.metrics.items()}
         band = self.band and self.band.negated()
-        return ArmDifference(
-            self.against, self.arm, metrics, band, None if band is None else first_loss(band)
-        )
+        lost = None if band is None else first_loss(band)
+        return ArmDifference(self.against, self.arm, metrics, band, lost)
 
     def at_once(self, metric: str) -> Difference:
         """Return a difference; of pass@k with the ends of the band, if it has ends at this k.
@@ -122,7 +121,8 @@ class SplitSummary:
 
     def difference(self, arm: str, against: str) -> ArmDifference | None:
         """Return the difference of two arms, or None."""
-        return next((d for d in self.differences if (d.arm, d.against) == (arm, against)), None)
+        differences = (d for d in self.differences if (d.arm, d.against) == (arm, against))
+        return next(differences, None)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,8 @@ def summarise_run(
         allow_damaged: See `setrl.evaluate.load_evaluation`.
     """
     run = Run(Path(run_dir))
-    return summarise(evaluations_of(run, allow_damaged), reference_of(run, reference), intervals)
+    evaluations = evaluations_of(run, allow_damaged)
+    return summarise(evaluations, reference_of(run, reference), intervals)
 
 
 def evaluations_of(
@@ -203,9 +204,8 @@ def evaluations_of(
     for name, arm in run.arms.items():
         for number, seed in arm.seeds.items():
             for split, path in seed.evaluations.items():
-                evaluations.setdefault(split, {}).setdefault(name, {})[number] = load_evaluation(
-                    path, allow_damaged
-                )
+                of_arm = evaluations.setdefault(split, {}).setdefault(name, {})
+                of_arm[number] = load_evaluation(path, allow_damaged)
     return evaluations
 
 
@@ -300,7 +300,8 @@ def _differences(
     of_second: Mapping[str, Floats],
     intervals: IntervalConfig,
 ) -> dict[str, Difference]:
+    both = paired_values(first, second, of_first, of_second)
     return {
         name: paired_difference(*pair, intervals, bounds_of(name, (*first, *second)))
-        for name, pair in paired_values(first, second, of_first, of_second).items()
+        for name, pair in both.items()
     }

@@ -38,7 +38,8 @@ def _table(
 ) -> str:
     names = _ends(by_task, metrics)
     rows = [[head, "problems", *map(_title, names)]]
-    for task, found in {**by_task.tasks, MACRO: by_task.macro}.items():
+    found_of = {**by_task.tasks, MACRO: by_task.macro}
+    for task, found in found_of.items():
         problems = by_task.problems.get(task, sum(by_task.problems.values()))
         rows.append([task, f"{problems:,}", *(cell(name, found[name]) for name in names)])
     return table(rows, (0, *range(2, len(rows[0]))), WIDTH)

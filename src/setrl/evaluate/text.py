@@ -162,17 +162,18 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
         for row in _spread(support.rows, most)
     ]  # fmt: skip
     states = {state: [one for one in support.problems if one.state == state] for state in STATES}
+    listed = [
+        f"{state}: {', '.join(one.id for one in states[state])}"
+        for state in ("lost", "gained")
+        if details and states[state]
+    ]
     return "\n".join(
         [
             "Problems with k samples each: right in both (preserved), only in A (lost), only in B "
             "(gained), in neither (outside)",
             table([head, *rows], (), WIDTH),
             *_how_sure(states["lost"]),
-            *[
-                f"{state}: {', '.join(one.id for one in states[state])}"
-                for state in ("lost", "gained")
-                if details and states[state]
-            ],
+            *listed,
         ]
     )
 

@@ -38,9 +38,8 @@ class Ungraded:
         'a: 27 of 2,280 samples have no grade and are left out of everything, including votes and
         strategies; pass@1 would be 31.0% if all of them were wrong, 32.2% if all were right'
         """
-        counts, are, have = (
-            ("counts", "is", "has") if self.samples == 1 else ("count", "are", "have")
-        )
+        is_one = self.samples == 1
+        counts, are, have = ("counts", "is", "has") if is_one else ("count", "are", "have")
         fate = f"{counts} as wrong" if self.are == "wrong" else (
             f"{are} left out of everything, including votes and strategies")  # fmt: skip
         return (

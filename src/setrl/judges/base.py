@@ -108,14 +108,14 @@ def _asked(group: Group, sees_copies: bool) -> tuple[Group, Places]:
     place: dict[Any, int] = {}
     keys = ((sample.text, i if sees_copies else 0) for i, sample in enumerate(group.samples))
     places_N = [None if k[0] is None else place.setdefault(k, len(place)) for k in keys]
-    return (
-        group if len(place) == len(group) else Group.of_texts(group.prompt, [k[0] for k in place])
-    ), places_N
+    is_whole = len(place) == len(group)
+    return (group if is_whole else Group.of_texts(group.prompt, [k[0] for k in place])), places_N
 
 
 def _for_all(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     """Give each sample what its text got."""
-    judgement = judgement.read(max((i for i in places_N if i is not None), default=-1) + 1, judge)
+    num_asked = max((i for i in places_N if i is not None), default=-1) + 1
+    judgement = judgement.read(num_asked, judge)
     if judgement.labels_N is None:
         return judgement
     of_texts = {name: getattr(judgement, name) for name in ("labels_N", "names_N", "families_N")}

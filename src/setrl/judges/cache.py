@@ -58,7 +58,8 @@ class JudgementCache:
             key: The hash of the request.
             num_samples: N: a row with another number of labels is damaged, and thus unknown.
         """
-        row = self._execute("SELECT clusters FROM judgements WHERE key = ?", key)
+        query = "SELECT clusters FROM judgements WHERE key = ?"
+        row = self._execute(query, key)
         return _read(row[0], num_samples) if row else None
 
     def put(self, key: str, labels: Sequence[int], model: str, style: str) -> tuple[int, ...]:

@@ -49,7 +49,8 @@ class EmbeddingJudge(Judge):
         """Return the labels; the texts of all groups are encoded in one call."""
         texts = [text for group in groups for text in group.texts]
         directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
-        parts = np.split(directions, np.cumsum([len(group.texts) for group in groups])[:-1])
+        ends = np.cumsum([len(group.texts) for group in groups])[:-1]
+        parts = np.split(directions, ends)
         found = [self._linked(part_Nd) for part_Nd in parts]
         self._warn_if_all_are_alone(found, parts)
         return found
@@ -78,7 +79,8 @@ class EmbeddingJudge(Judge):
 
     def _linked(self, directions_Nd: NDArray[np.float64]) -> Judgement:
         kept = np.flatnonzero(directions_Nd.any(axis=1))
-        labels = linked(cosine_distances(directions_Nd[kept]), self.threshold)
+        distances_NN = cosine_distances(directions_Nd[kept])
+        labels = linked(distances_NN, self.threshold)
         return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
 
 

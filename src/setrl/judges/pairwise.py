@@ -63,7 +63,8 @@ class PairwiseJudge(Judge):
 
     def _judge(self, group: Group) -> Judgement:
         kept = [place for place, text in enumerate(group.texts) if text.strip()]
-        labels = self._labels(group.prompt, [group.texts[place] for place in kept])
+        texts = [group.texts[place] for place in kept]
+        labels = self._labels(group.prompt, texts)
         if labels is None:
             return Judgement(None, reason=UNANSWERED)
         return Judgement(spread(kept, labels, len(group.texts)))

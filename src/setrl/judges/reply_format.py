@@ -41,9 +41,8 @@ class ReplyFormat:
         place, doubt = self._known or 0, 0
 
         def body() -> Body:
-            return client.endpoint.body(messages) | response_format(
-                FORMATS[place], num_samples, self.keys
-            )
+            form = response_format(FORMATS[place], num_samples, self.keys)
+            return client.endpoint.body(messages) | form
 
         def adapt(failure: RequestError) -> Body | None:
             nonlocal place, doubt

@@ -36,9 +36,8 @@ class FirstRows:
     def change(self, paths: Iterable[str], meant: Callable[[Any], Any]) -> None:
         """Put other values for those of some columns."""
         for path in paths:
-            self.columns[path] = {
-                place: meant(value) for place, value in self.columns.get(path, {}).items()
-            }
+            column = self.columns.get(path, {})
+            self.columns[path] = {place: meant(value) for place, value in column.items()}
 
     @cached_property
     def _names(self) -> dict[str, set[str]]:

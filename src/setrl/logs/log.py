@@ -349,9 +349,8 @@ def open_log(
     if tool is None and is_record(start[0][0]):
         _refuse_names(path, given)
         _refuse_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
-        log = Log(
-            rows, OwnReader(path, rows.where, needs), f"{path}: a file of setrl's own", options
-        )
+        head = f"{path}: a file of setrl's own"
+        log = Log(rows, OwnReader(path, rows.where, needs), head, options)
         log.index(start, scan, seen)
         return log
     try:

@@ -215,7 +215,8 @@ class _Search:
 
     def _may_label(self, path: str) -> bool:
         """Whether a field may hold strategies: texts or numbers that differ within problems."""
-        if not all_are(self.columns[path], or_list(is_label)):
+        column = self.columns[path]
+        if not all_are(column, or_list(is_label)):
             return False
         return self.first.is_list(path) or True in self._differs(path)
 
@@ -395,9 +396,8 @@ class _Search:
         is_list = not self._is_per_sample()
         for path in self._free("tokens", lists=False):
             one = self.first.example(path)
-            if not plain_name(path).endswith("ids") or isinstance(
-                one[0] if is_list and one else one, list
-            ):
+            is_ids = plain_name(path).endswith("ids")
+            if not is_ids or isinstance(one[0] if is_list and one else one, list):
                 self._name("tokens", path)
                 return
 

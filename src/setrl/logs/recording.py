@@ -68,7 +68,8 @@ def _graded(group: Group, log: Log) -> Graded:
     if places and are == "left-out":
         kept = [one for one in group.samples if one.correct is not None]
     as_wrong = [*said.get("as_wrong", ()), *(places if are == "wrong" else ())]
-    return Graded(group, kept, said.get("ungraded", 0) + len(places), are, as_wrong, _texts(kept))
+    ungraded = said.get("ungraded", 0) + len(places)
+    return Graded(group, kept, ungraded, are, as_wrong, _texts(kept))
 
 
 def _texts(samples: Sequence[Sample]) -> list[str]:
@@ -120,7 +121,6 @@ def record(
         texts: The texts of the first samples.
         more: Further keys.
     """
-    columns: dict[str, Any] = {
-        key: [sample.value(key) for sample in samples] for key in ("correct", "strategy", "answer")
-    }
+    keys = ("correct", "strategy", "answer")
+    columns: dict[str, Any] = {key: [sample.value(key) for sample in samples] for key in keys}
     return record_of(name, prompt, columns | {"text": list(texts[:TEXTS_KEPT])}, **more)

@@ -56,9 +56,10 @@ class FieldNames:
 
     def named(self) -> dict[str, tuple[str, ...]]:
         """Role → its fields, of the roles that have any."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
             role: (value,) if isinstance(value, str) else tuple(value)
-            for role, value in {one.name: getattr(self, one.name) for one in fields(self)}.items()
+            for role, value in found.items()
             if value
         }
 
@@ -113,10 +114,11 @@ class Recognised:
 
     def in_tasks(self, paths: Sequence[str]) -> Recognised:
         """Return the same with fields that name a task before those that name a problem of it."""
+        why = f"{self.why['group']}; {SAME_IDS}"
         return replace(
             self,
             fields=replace(self.fields, group=(*paths, *self.fields.group)),
-            why={**self.why, "group": f"{self.why['group']}; {SAME_IDS}"},
+            why={**self.why, "group": why},
             unread=tuple(path for path in self.unread if path not in paths),
         )
 
@@ -125,9 +127,8 @@ class Recognised:
         cells = [("role", "field", "why", "example")]
         for role, names in self.fields.named().items():
             if role != "rows":
-                cells.append(
-                    (role.replace("_", "-"), " + ".join(names), self.why[role], self.examples[role])
-                )
+                shown = role.replace("_", "-")
+                cells.append((shown, " + ".join(names), self.why[role], self.examples[role]))
         lines = [table(cells, left=range(4))]
         settings = [path for path in self.unread if setting_of(path)]
         if settings:
@@ -151,6 +152,5 @@ class Recognised:
         why = needs if isinstance(needs, Mapping) else {}
         said = [(f"{why[one]}, and " if why.get(one) else "") + self.lacks[one] for one in lacking]
         if said:
-            raise ConfigError(
-                "; ".join([*dict.fromkeys(said), f"the rows have {', '.join(self.columns)}"])
-            )
+            rows = f"the rows have {', '.join(self.columns)}"
+            raise ConfigError("; ".join([*dict.fromkeys(said), rows]))

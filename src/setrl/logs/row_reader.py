@@ -156,7 +156,8 @@ class RowReader:
             The same with other numbers where the task is part of the name.
         """
         apart, finer_I = self.tasks.apart(name_I)
-        if apart and self.recognised.is_named("group"):
+        is_named = self.recognised.is_named("group")
+        if apart and is_named:
             self._across = apart
             return name_I
         if apart:

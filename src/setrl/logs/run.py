@@ -112,9 +112,8 @@ class Run(_Folder):
         """
         path = self.path / CONFIG
         try:
-            config, _ = strict_yaml.parse(
-                path.read_text(encoding="utf-8") if path.exists() else "", str(path)
-            )
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            config, _ = strict_yaml.parse(text, str(path))
         except (ConfigError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: is damaged: {error}") from None
         return config if isinstance(config, dict) else {}
@@ -198,7 +197,8 @@ class Seed(_Folder):
     @property
     def error(self) -> str | None:
         """Why training failed; an earlier failure of a run that goes on does not count."""
-        return str(self.record.get("error")) if self.record.get("status") == "failed" else None
+        is_failed = self.record.get("status") == "failed"
+        return str(self.record.get("error")) if is_failed else None
 
     @property
     def metrics_file(self) -> Path:

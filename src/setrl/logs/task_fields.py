@@ -66,7 +66,8 @@ class TaskFields:
 
     def several(self, name_I: Hashes) -> list[str]:
         """Return the fields that say of which of several tasks a problem is."""
-        chosen, task_I = self._finer(np.zeros(len(name_I), np.int64), self.paths)
+        of_all = np.zeros(len(name_I), np.int64)
+        chosen, task_I = self._finer(of_all, self.paths)
         return chosen if LEAST * _distinct(task_I) <= _distinct(name_I) else []
 
     def _finer(self, name_I: Hashes, paths: Sequence[str]) -> tuple[list[str], Hashes]:

@@ -162,7 +162,8 @@ def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTraine
         raise not_loaded(model_dir, error, f"{NO_MODEL}: {error}") from error
     except SafetensorError as error:
         raise DataError(f"{model_dir}: the file of its weights is damaged: {error}") from error
-    return model.to("cuda" if torch.cuda.is_available() else "cpu"), load_tokenizer(model_dir)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return model.to(device), load_tokenizer(model_dir)
 
 
 def load_tokenizer(model_dir: str | Path) -> PreTrainedTokenizerBase:

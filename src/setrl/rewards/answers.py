@@ -34,7 +34,8 @@ class _Answer(Grader):
                 f"but the columns are: {', '.join(columns) or 'none'}"
             )
         texts = [plain_text(completion) for completion in completions]
-        return [grade.reward for grade in self.grades(texts, columns[self.gold], prompts=prompts)]
+        grades = self.grades(texts, columns[self.gold], prompts=prompts)
+        return [grade.reward for grade in grades]
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,8 @@ class RewardSet:
         """The grader's reader, or `read_answer` of a user's function; None if it has none."""
         if isinstance(self.outcome, Grader):
             return self.outcome.answer
-        return getattr(getattr(self.outcome, "function", self.outcome), "read_answer", None)
+        function = getattr(self.outcome, "function", self.outcome)
+        return getattr(function, "read_answer", None)
 
     def read(self, problem: Problem, texts: Sequence[str], *, chat: bool = False) -> list[Reading]:
         """Which samples of a problem are correct, and what they answer; the outcome decides.
@@ -215,9 +216,8 @@ def combine_of(spec: Any, correct: str | None = None) -> Combine:
     place = _place(terms, correct)
     if correct is not None and place is None:
         check_reference(correct)
-    return Combine(
-        weights, gates if any(gates) else (), normalize, outcome=0 if correct is None else place
-    )
+    outcome = 0 if correct is None else place
+    return Combine(weights, gates if any(gates) else (), normalize, outcome=outcome)
 
 
 def _place(terms: Sequence[Term], correct: str | None) -> int | None:

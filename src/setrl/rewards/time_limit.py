@@ -56,7 +56,8 @@ def _interrupted(seconds: float, call: Callable[[], T]) -> T:
 
     # Not SIGALRM: functions of users set their own alarms.
     previous = signal.signal(signal.SIGVTALRM, on_signal)
-    watchdog = threading.Thread(target=_watch, args=(done, end, threading.get_ident()), daemon=True)
+    main = threading.get_ident()
+    watchdog = threading.Thread(target=_watch, args=(done, end, main), daemon=True)
     watchdog.start()
     timer = _kernel_timer(seconds)
     try:

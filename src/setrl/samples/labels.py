@@ -43,7 +43,8 @@ class Coder:
     @cached_property
     def names(self) -> tuple[Label, ...]:
         """The labels, in their order; asked for when all have come."""
-        return tuple(in_order([one for one, code in self._code.items() if code >= 0]))
+        labels = [one for one, code in self._code.items() if code >= 0]
+        return tuple(in_order(labels))
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -69,7 +70,8 @@ def coded(
     (array([ 2.,  0.,  1., -1., nan]), (3, 'factor', 'formula'))
     """
     coder = Coder(column)
-    return coder.in_order(coder.add(labels)), coder.names
+    codes = coder.add(labels)
+    return coder.in_order(codes), coder.names
 
 
 def by_first_appearance(labels: Iterable[Hashable]) -> tuple[Any, ...]:

@@ -210,7 +210,8 @@ class Samples:
         }
         if self.pairs is not None:
             across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
-            chosen["pairs"] = np.ascontiguousarray(self.pairs[rows[:, None, None], down, across])
+            pairs_Rnn = self.pairs[rows[:, None, None], down, across]
+            chosen["pairs"] = np.ascontiguousarray(pairs_Rnn)
         return Samples(**chosen)
 
     def of_prompts(self, at: slice | Sequence[int]) -> Samples:

@@ -104,6 +104,7 @@ def imported_on_demand(
         try:
             return getattr(import_module(modules[name]), name)
         except ModuleNotFoundError as error:
-            raise ImportError(f"{package}.{name} needs {error.name}: {install(extra)}") from error
+            needs = f"{package}.{name} needs {error.name}: {install(extra)}"
+            raise ImportError(needs) from error
 
     return get

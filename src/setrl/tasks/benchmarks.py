@@ -177,7 +177,8 @@ def load_file(path: Path) -> list[Problem]:
     Raises:
         DataError: If the file has no problems, a field is missing, or two problems share an id.
     """
-    problems = _problems(Benchmark(path.stem, str(path), "", 0, ""), tables.read_file(path))
+    own = Benchmark(path.stem, str(path), "", 0, "")
+    problems = _problems(own, tables.read_file(path))
     if not problems:
         raise DataError(f"{path} holds no problems")
     ids = {problem.id for problem in problems}

@@ -127,4 +127,5 @@ def located(task: Any, path: str | Path) -> dict[str, Any]:
             "task must be a mapping, such as {data: problems.jsonl}, or module:function, got "
             f"{task!r}"
         )
-    return {**task, "folder": str(Path(path).resolve().parent / str(task.get("folder") or "."))}
+    folder = Path(path).resolve().parent / str(task.get("folder") or ".")
+    return {**task, "folder": str(folder)}

@@ -212,9 +212,8 @@ class FileTask(Task):
             if not table.rows:
                 raise ConfigError(f"the split {split!r} of {table.where} is empty")
             found = problems_of_file.read(table, self.spec)
-            self._problems[split] = self._with_reasons(
-                problems_of_file.identified(found, f"{self.name}/{split}")
-            )
+            named = problems_of_file.identified(found, f"{self.name}/{split}")
+            self._problems[split] = self._with_reasons(named)
         return self._problems[split]
 
     def _with_reasons(self, found: list[Problem]) -> list[Problem]:

@@ -33,7 +33,8 @@ def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
         DataError: If a field is missing, or a prompt is not text; the error names row and fields.
     """
     prompt, gold = prompt_field(table, spec), gold_field(table, spec)
-    if gold is not None and gold in fields.template_fields(prompt):
+    named = fields.template_fields(prompt)
+    if gold is not None and gold in named:
         raise DataError(
             f"task.prompt names the field of the gold, {gold!r}: the model would read the answer"
         )

@@ -95,12 +95,13 @@ def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
             f"cannot load the data set {name} ({type(error).__name__}: {reason}); a file of "
             f"problems ends in {', '.join(SUFFIXES)}"
         ) from error
+    parts = found if isinstance(found, dict) else {"train": found}
     return {
         split: ProblemTable(
             f"{name}, split {split}",
             tuple((f"{name}, {split} row {i}", row) for i, row in enumerate(part)),
         )
-        for split, part in (found if isinstance(found, dict) else {"train": found}).items()
+        for split, part in parts.items()
     }
 
 

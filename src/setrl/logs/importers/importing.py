@@ -73,10 +73,9 @@ class LogReader:
         self._refuse_two_runs(files)
         for file, name in zip(files, self._names(files), strict=True):
             for group in self.groups(file, options, notes):
+                more = {"task": name, **group.more}
                 yield (
-                    group
-                    if self.shared_ids
-                    else replace(group, id=f"{name}/{group.id}", more={"task": name, **group.more})
+                    group if self.shared_ids else replace(group, id=f"{name}/{group.id}", more=more)
                 )
 
     def _refuse_two_runs(self, files: Sequence[Path]) -> None:

@@ -115,7 +115,8 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
         return archive.read(name)
     with open(str(archive.filename), "rb") as file:
         file.seek(about.header_offset)
-        file.seek(sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))), 1)
+        sizes = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+        file.seek(sum(sizes), 1)
         data = file.read(about.compress_size)
     try:
         return parquet.decompressed(data, about.file_size)

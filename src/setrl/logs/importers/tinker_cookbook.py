@@ -89,7 +89,8 @@ def _tokens(record: Record) -> int | None:
 
 
 def _last_step(record: Record) -> Record:
-    return dict((record.get("steps") or [{}])[-1])
+    steps = record.get("steps") or [{}]
+    return dict(steps[-1])
 
 
 def _score(record: Record, wanted: str | None, where: str) -> float | None:

@@ -107,7 +107,8 @@ def rows_of(
         ConfigError, DataError: See `tool_groups`.
     """
     is_whole = READERS[tool].by_step or not as_logged  # the last step is known at the end
-    each = map(_row, (tool_groups if is_whole else _parts)(tool, path, options, notes))
+    groups = (tool_groups if is_whole else _parts)(tool, path, options, notes)
+    each = map(_row, groups)
     rows = list(each if is_whole else islice(each, SNIFFED))
     there = {key for row in rows for key in row} | {
         f"samples.{key}" for row in rows for sample in row["samples"] for key in sample

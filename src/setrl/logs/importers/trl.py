@@ -118,9 +118,8 @@ def _sample(
         advantage=number(row.get("advantage"), where),
         tokens=tokens_in(row, TOKENS_OF_TRAINERS),
     )
-    return Group(
-        f"step {step}: {prompt}", prompt, (sample,), text_of(named(options.fields.gold)), step
-    )
+    gold = text_of(named(options.fields.gold))
+    return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
 
 
 def _total(row: dict[str, Any], weights: dict[str, float], where: str) -> float | None:

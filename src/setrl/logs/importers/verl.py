@@ -54,9 +54,8 @@ def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, wher
         strategy=None if key is None else strategy_of(record.get(key), options.degenerate),
         tokens=tokens_in(record, TOKENS_OF_TRAINERS),
     )
-    return Group(
-        f"step {step}: {group}", prompt, (sample,), text_of(record.get(fields.gold or "gts")), step
-    )
+    gold = text_of(record.get(fields.gold or "gts"))
+    return Group(f"step {step}: {group}", prompt, (sample,), gold, step)
 
 
 READER = LogReader(

@@ -271,7 +271,8 @@ def _no_completion(detail: str) -> RequestError:
 
 def _is_count(tokens: Any) -> bool:
     """Return whether a server's number of tokens can be one."""
-    return (isinstance(tokens, int) and not isinstance(tokens, bool)) and 0 <= tokens <= MOST_TOKENS
+    is_whole = isinstance(tokens, int) and not isinstance(tokens, bool)
+    return is_whole and 0 <= tokens <= MOST_TOKENS
 
 
 def without_key(key: str, text: str) -> str:

@@ -102,7 +102,8 @@ def split(asks: Sequence[Ask], size: int) -> Iterator[Ask]:
 
     A call that is killed early then has some samples of every problem.
     """
-    for start in range(0, max((len(ask.numbers) for ask in asks), default=0), size):
+    most = max((len(ask.numbers) for ask in asks), default=0)
+    for start in range(0, most, size):
         for ask in asks:
             if numbers := ask.numbers[start : start + size]:
                 yield replace(ask, numbers=numbers)
@@ -147,9 +148,8 @@ class _Work:
         if self.model.system is not None:
             system = {"role": "system", "content": self.model.system}
             prompt = [system, {"role": "user", "content": ask.prompt}]
-        return self.model.endpoint.body(
-            prompt, n=count, seed=seed
-        ), f"{ask.problem} {ask.numbers[0]}"
+        body = self.model.endpoint.body(prompt, n=count, seed=seed)
+        return body, f"{ask.problem} {ask.numbers[0]}"
 
     async def _choices(self, ask: Ask) -> list[Choice]:
         """Return what the server wrote; a server that refuses several samples at once gets one.

@@ -88,7 +88,8 @@ class CompactDecoder:
         ids, mask = pad_left(prompt_ids)
         rows, longest = ids.shape
         room = longest + new_tokens
-        self.cache = torch.zeros((2, len(self.layers), rows, self.key_heads, room, self.head_dim))
+        shape = (2, len(self.layers), rows, self.key_heads, room, self.head_dim)
+        self.cache = torch.zeros(shape)
         self.attended = torch.cat([mask.bool(), torch.ones(rows, new_tokens).bool()], 1)
         self.length = 0
         causal = torch.ones(longest, longest).tril().bool()
@@ -103,7 +104,8 @@ class CompactDecoder:
 
     def step(self, token: Tensor) -> Tensor:
         """Take one more token per row; return the logits of the next, (rows, vocabulary)."""
-        return self._forward(token[:, None], self.attended[:, None, None, : self.length + 1])[:, -1]
+        seen = self.attended[:, None, None, : self.length + 1]
+        return self._forward(token[:, None], seen)[:, -1]
 
     def _forward(self, ids: Tensor, seen: Tensor) -> Tensor:
         """Return logits, (rows, tokens, vocabulary); `seen` is what each token attends to."""
@@ -113,9 +115,8 @@ class CompactDecoder:
         rotation = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
         x = self.embedding[ids]
         for index, layer in enumerate(self.layers):
-            x = x + self._attend(
-                layer, index, self._normalise(x, layer.attention_norm), seen, rotation
-            )
+            normal = self._normalise(x, layer.attention_norm)
+            x = x + self._attend(layer, index, normal, seen, rotation)
             gate, up = (self._normalise(x, layer.mlp_norm) @ layer.gate_up.T).chunk(2, -1)
             x = x + (functional.silu(gate) * up) @ layer.down.T
         self.length = stop

@@ -161,7 +161,8 @@ def batches(
 
 def collate(examples: Sequence[TextExample], pad: int) -> dict[str, torch.Tensor]:
     """Return token ids, mask and labels, (examples, longest), padded on the right."""
-    ids = torch.full((len(examples), max(map(len, examples))), pad)
+    longest = max(map(len, examples))
+    ids = torch.full((len(examples), longest), pad)
     labels = torch.full_like(ids, IGNORED)
     mask = torch.zeros_like(ids)
     for row, example in enumerate(examples):

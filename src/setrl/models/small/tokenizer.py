@@ -30,9 +30,8 @@ def make_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
     _check_vocabulary(vocabulary)
     ids = {token: index for index, token in enumerate((PAD, EOS, UNKNOWN, *vocabulary))}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
-    pattern = Regex(
-        "|".join(re.escape(token) for token in sorted(vocabulary, key=len, reverse=True))
-    )
+    longest_first = sorted(vocabulary, key=len, reverse=True)
+    pattern = Regex("|".join(re.escape(token) for token in longest_first))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(pattern, behavior="isolated")
     tokenizer.decoder = decoders.Fuse()
     return PreTrainedTokenizerFast(

@@ -65,6 +65,5 @@ def progress_bar(show: bool, **options: Any) -> Any:
     """Return tqdm's bar with our options; in a log it prints twice a minute."""
     from tqdm import tqdm
 
-    return tqdm(
-        disable=not show, **(options | (ON_A_TERMINAL if sys.stderr.isatty() else IN_A_LOG))
-    )
+    pace = ON_A_TERMINAL if sys.stderr.isatty() else IN_A_LOG
+    return tqdm(disable=not show, **(options | pace))

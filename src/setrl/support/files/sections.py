@@ -102,7 +102,8 @@ def _of_yaml(hint: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    return {str(key): one for key, one in value.items()} if isinstance(value, Mapping) else value
+    is_mapping = isinstance(value, Mapping)
+    return {str(key): one for key, one in value.items()} if is_mapping else value
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:
@@ -150,9 +151,8 @@ def _place(parts: Sequence[str | int], values: Any) -> list[str | int]:
 
 def unknown_key(key: str, known: Collection[str], at: str = "") -> KeyedError:
     """Return the error of an unknown key, with the nearest known one."""
-    return KeyedError(
-        names.unknown(f"key of {at}" if at else "key", key, known), f"{at}.{key}".removeprefix(".")
-    )
+    said = names.unknown(f"key of {at}" if at else "key", key, known)
+    return KeyedError(said, f"{at}.{key}".removeprefix("."))
 
 
 def refuse_unknown(given: Collection[str], known: Collection[str], at: str) -> None:

@@ -350,7 +350,8 @@ class Multiplication(Domain):
     def write(self, problem: Problem, rng: np.random.Generator) -> Written:
         """Write one sample by a strategy of the author, right or wrong."""
         a, b = _factors(problem.prompt)
-        strategy = draw(rng, {name: habit.weight(a, b) for name, habit in HABITS.items()})
+        weights = {name: habit.weight(a, b) for name, habit in HABITS.items()}
+        strategy = draw(rng, weights)
         text, correct = HABITS[strategy].draft(a, b, rng)
         return Written(text, strategy, correct)
 
@@ -384,7 +385,8 @@ def _is_about(found: re.Match[str], a: int, b: int) -> bool:
         return False
     if "halved" in given:
         return int(given["halved"]) == b // 2 and abs(int(given["doubled"]) - 2 * a) <= NEAR
-    return abs(sum(map(int, re.findall("-?[0-9]+", given.get("split", str(a))))) - a) <= NEAR
+    terms = re.findall("-?[0-9]+", given.get("split", str(a)))
+    return abs(sum(map(int, terms)) - a) <= NEAR
 
 
 def _difference(text: str, exact: str) -> str:

@@ -176,7 +176,8 @@ def _problem(rng: np.random.Generator, clause: str) -> Problem:
     kind = draw(rng, KINDS)
     a, bs = CURVES[kind]
     b = int(rng.integers(bs.start, bs.stop))
-    return Problem(_prompt(a, b, int(rng.integers(CONSTANTS.stop)), _excluded(rng, clause)), kind)
+    c = int(rng.integers(CONSTANTS.stop))
+    return Problem(_prompt(a, b, c, _excluded(rng, clause)), kind)
 
 
 def _prompt(a: int, b: int, c: int, excluded: tuple[int, ...]) -> str:

@@ -134,23 +134,22 @@ def square(equation: Equation, pair: RootPair, pen: Pen) -> str:
     half = pen.number(Fraction(b, 2 * a))
     squared, rest = pen.number(half * half), pen.number(Fraction(-c, a))
     value = pen.number(squared + rest)
-    return f"square (x{signed(half)})^2={squared}{signed(rest)}={value}" + _extract_root(
-        -half, value, pen
-    )
+    start = f"square (x{signed(half)})^2={squared}{signed(rest)}={value}"
+    return start + _extract_root(-half, value, pen)
 
 
 def sum_product(equation: Equation, pair: RootPair, pen: Pen) -> str:
     """Write `sum 2+3=5 product 2*3=6 x=2,3`."""
     first, second = pen.guess(pair)
     total, product = pen.number(first + second), pen.number(first * second)
-    return f"sum {first}{signed(second)}={total} product {first}*{second}={product}" + _read_off(
-        first, second, pen
-    )
+    start = f"sum {first}{signed(second)}={total} product {first}*{second}={product}"
+    return start + _read_off(first, second, pen)
 
 
 def trial(equation: Equation, pair: RootPair, pen: Pen, misses: tuple[Fraction, ...] = ()) -> str:
     """Write `try P(1)=2 P(2)=0 P(3)=0 x=2,3`."""
-    values = {x: pen.number(equation.at(x)) for x in (*misses, *pen.guess(pair))}
+    tried = (*misses, *pen.guess(pair))
+    values = {x: pen.number(equation.at(x)) for x in tried}
     found = [x for x, value in values.items() if value == 0]
     start = "try" + "".join(f" P({x})={value}" for x, value in values.items())
     return start + (_read_off(found[0], found[1], pen) if len(found) > 1 else " x=none")
@@ -176,7 +175,8 @@ def division(equation: Equation, pair: RootPair, pen: Pen) -> str:
     root, _ = pen.guess(pair)
     middle = pen.number(b + root * a)
     rest = pen.number(c + root * middle)
-    return f"divide x{signed(-root)}: {a},{middle},{rest}" + _read_off(root, -middle / a, pen)
+    start = f"divide x{signed(-root)}: {a},{middle},{rest}"
+    return start + _read_off(root, -middle / a, pen)
 
 
 def midpoint(equation: Equation, pair: RootPair, pen: Pen) -> str:
@@ -184,9 +184,8 @@ def midpoint(equation: Equation, pair: RootPair, pen: Pen) -> str:
     a, b, c = equation
     middle, product = pen.number(Fraction(-b, 2 * a)), pen.number(Fraction(c, a))
     value = pen.number(middle * middle - product)
-    return f"middle ({middle}-d)({middle}+d)={product} d^2={value}" + _extract_root(
-        middle, value, pen
-    )
+    start = f"middle ({middle}-d)({middle}+d)={product} d^2={value}"
+    return start + _extract_root(middle, value, pen)
 
 
 def _read_off(first: Fraction, second: Fraction, pen: Pen) -> str:
@@ -196,7 +195,8 @@ def _read_off(first: Fraction, second: Fraction, pen: Pen) -> str:
 def _extract_root(centre: Fraction, radicand: Fraction, pen: Pen) -> str:
     if radicand < 0:
         return " x=none"
-    answer = pen.answer(Roots(centre, radicand)).text()
+    roots = Roots(centre, radicand)
+    answer = pen.answer(roots).text()
     root = square_root(radicand)
     return f" x={answer}" if root is None else f" x={centre}+-{root}={answer}"
 
@@ -228,7 +228,8 @@ STRATEGIES: dict[str, Draft] = {
 def write(equation: Equation, kind: str, rng: np.random.Generator) -> Written:
     """Write one sample: a method by its share, with an error at the rate of the kind and method."""
     strategy = draw(rng, SHARES[kind])
-    found = equation.roots.pair() or _nearby(equation, rng)
+    pair = equation.roots.pair()
+    found = pair or _nearby(equation, rng)
     found = found if rng.random() < 0.5 else found[::-1]
     method = _with_misses(equation, rng) if strategy == "divisor_trial" else STRATEGIES[strategy]
     correct = rng.random() < SUCCESS[kind][strategy]

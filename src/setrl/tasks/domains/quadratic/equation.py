@@ -94,7 +94,8 @@ def term(coefficient: Fraction | int, power: str) -> str:
 
 def polynomial(a: int, b: int, c: int) -> str:
     """Write ax^2+bx+c in the usual notation; 0 if all terms are 0."""
-    return (term(a, "x^2") + term(b, "x") + term(c, "")).removeprefix("+") or "0"
+    written = term(a, "x^2") + term(b, "x") + term(c, "")
+    return written.removeprefix("+") or "0"
 
 
 def coefficients(text: str) -> tuple[int, int, int]:
