@@ -179,6 +179,7 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Release threads, connections and files; most judges hold none."""
+        return
 
 
 @runtime_checkable
