@@ -31,6 +31,11 @@ def without_time(path: Path) -> str:
     return TIME.sub("", path.stem)
 
 
+def nothing(groups: list[Group]) -> list[str]:
+    """Return no notes."""
+    return []
+
+
 @dataclass(frozen=True)
 class LogReader:
     """How the log of one tool is read.
@@ -56,7 +61,7 @@ class LogReader:
     patterns: tuple[str, ...]
     groups: Callable[[Path, LogOptions, list[str]], Iterable[Group]]
     by_step: bool = False
-    notice: Callable[[list[Group]], list[str]] | None = None
+    notice: Callable[[list[Group]], list[str]] = nothing
     fields: tuple[str, ...] = ("reward",)
     shared_ids: bool = False
     source: Callable[[Path], str] = _stem

@@ -74,7 +74,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     reader = READERS[tool]
     if reader.by_step:
         parts = choose_steps(parts, options.steps, notes)
-    notes += reader.notice(parts) if reader.notice else []
+    notes += reader.notice(parts)
     if not parts:
         raise DataError(f"{path}: the log holds no samples")
     return of_one_size(merged(parts), notes, options.verify is not None)

@@ -22,7 +22,7 @@ import numpy as np
 
 from setrl.samples.outcomes import against
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import DEGENERATE
+from setrl.samples.values import DEGENERATE, Label
 from setrl.show.lab.view.logs import GroupLog
 from setrl.support.errors import ConfigError, DataError, explain
 
@@ -107,10 +107,9 @@ def strip(samples: Sequence[Sample]) -> str:
     'A-A-B+-+?+'
     """
     known = Counter(s.strategy for s in samples if s.strategy not in (None, DEGENERATE))
-    signs = {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
-    pairs = [
-        {DEGENERATE: "-", None: "?", **signs}[s.strategy] + OUTCOME[s.correct] for s in samples
-    ]
+    signs: dict[Label, str] = {DEGENERATE: "-", None: "?"}
+    signs |= {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
+    pairs = [signs[s.strategy] + OUTCOME[s.correct] for s in samples]
     return "".join(sorted(pairs, key=lambda pair: (pair[0] in "-?", pair)))
 
 
