@@ -132,6 +132,8 @@ def run(run_dir: Path, path: Path) -> Path:
         if logs and "judge/requests" in logs[0][0]:
             for name, key in TOKENS.items():
                 arms[arm.name][name] = _over_seeds(name, [tokens(log, key) for log in logs])
+                first = [tokens(log[:1], key) for log in logs]  # samples of one model
+                arms[arm.name][f"{name}, first step"] = {"per_seed": first}
         own = [noise(log) for log in logs]
         if own and own[0]:
             start = [values[0] for values in own]
