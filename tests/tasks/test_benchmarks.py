@@ -122,7 +122,7 @@ def test_a_file_of_one_s_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "mine.jsonl: is empty"),
+        ("", "mine.jsonl holds no problems"),
         ("[]", "mine.jsonl holds no problems"),
         ('{"problem": "p"}', "mine.jsonl:1: has none of the fields answer, gold"),
         ('{"answer": "p"}', "mine.jsonl:1: has none of the fields problem, question"),
