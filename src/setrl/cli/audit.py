@@ -195,8 +195,8 @@ def _broken(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
     from setrl.support import names
 
     says = {law.name: law.says for law in found.laws}
-    broken = {}
-    for name in required:
-        if names.look_up("requirement", name, found.pays) is not True:
-            broken[name] = f"it {says[name]}" if name in says else found.sentences()[0]
-    return broken
+    return {
+        name: f"it {says[name]}" if name in says else found.sentences()[0]
+        for name in required
+        if names.look_up("requirement", name, found.pays) is not True
+    }

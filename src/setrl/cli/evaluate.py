@@ -104,8 +104,12 @@ class Evaluate(EvaluatedFields, Said):
         arm = split.arms["model"]
         self._refuse_lacking(arm, side)
         self.say(side.reading)
-        notes = [arm.ungraded.sentence(self.file.name)] if arm.ungraded else []
-        notes += [*split.notes, *([] if self.k else _ragged(arm)), *of_one(side.evaluations)]
+        notes = [
+            *([arm.ungraded.sentence(self.file.name)] if arm.ungraded else []),
+            *split.notes,
+            *([] if self.k else _ragged(arm)),
+            *of_one(side.evaluations),
+        ]
         if self.json:
             for note in notes:
                 print(f"note: {note}", file=sys.stderr)

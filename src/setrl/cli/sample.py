@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -103,7 +103,7 @@ class SampleModel(Said):
             may = "; --extra-body changes what a request holds" * ("refused" in drawn.failures)
             raise RunError(f"no problem was finished: {drawn.why}{may}; {AGAIN}")
         Evaluate(file=drawn.path, quiet=True).run()
-        notes = self._notes(drawn)
+        notes = list(self._notes(drawn))
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         if self.json:
@@ -240,21 +240,19 @@ class SampleModel(Said):
         model = re.sub(r"[^\w.-]+", "_", str(self.model))
         return Path("evaluations") / model / "evaluation" / f"{problems.name}.jsonl"
 
-    def _notes(self, drawn: Drawn) -> list[str]:
+    def _notes(self, drawn: Drawn) -> Iterator[str]:
         from setrl.evaluate.collecting import REASONED_NOTE
 
-        notes = []
         if drawn.cut:
-            notes.append(f"{count(drawn.cut, 'sample')} ended at the limit of tokens")
+            yield f"{count(drawn.cut, 'sample')} ended at the limit of tokens"
         if drawn.bare:
-            notes.append(f"{count(drawn.bare, 'sample')} without an answer: {REASONED_NOTE}")
+            yield f"{count(drawn.bare, 'sample')} without an answer: {REASONED_NOTE}"
         if self.temperature > 0 and self.samples != 1 and drawn.alike == drawn.problems > 0:
-            notes.append(
+            yield (
                 "all samples of each problem have the same text: the model does not sample, "
                 "whatever the temperature (transformers serve does so unless the model's "
                 "generation config has do_sample)"
             )
-        return notes
 
 
 def _warn_of_few(problems: int) -> None:

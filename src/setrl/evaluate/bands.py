@@ -149,8 +149,7 @@ def simultaneous_band(
         ValueError: If the arrays do not fit each other.
     """
     config = config or IntervalConfig()
-    arms = [np.asarray(first_KRP, dtype=np.float64)]
-    arms += [] if second_KRP is None else [np.asarray(second_KRP, dtype=np.float64)]
+    arms = [np.asarray(x, dtype=np.float64) for x in (first_KRP, second_KRP) if x is not None]
     if any(arm.ndim != 3 or len(arm) != len(ks) for arm in arms) or (
         len({arm.shape[2] for arm in arms}) > 1
     ):

@@ -53,12 +53,12 @@ def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[st
     """Return what must be known of A and B on the problems that both have, in sentences."""
     a, b = first[0], second[0]
     said = [*of_one(first, "A"), *of_one(second, "B")]
-    for what, of_a, of_b in (("prompts", _prompts(a), _prompts(b)),
-                             ("right answers", a.samples.golds, b.samples.golds)):  # fmt: skip
-        if note := _other(what, a.ids, of_a, of_b):
-            said.append(note)
-    if note := differing(a.settings, b.settings):
-        said.append(note)
+    others = (
+        _other("prompts", a.ids, _prompts(a), _prompts(b)),
+        _other("right answers", a.ids, a.samples.golds, b.samples.golds),
+        differing(a.settings, b.settings),
+    )
+    said += filter(None, others)
     if _missing(first) or _missing(second):
         said.append(_whatever_was_missing(pass_at_1(first), pass_at_1(second)))
     elif a.most != b.most and not a.repeated + b.repeated:

@@ -64,11 +64,9 @@ def load_samples(
     evaluation = _evaluation(log, keep_bare, disputes)
     if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
-        noticed = _notes(*log.notes(), contradiction(evaluation))
-        return replace(evaluation, reading=noticed)
+        return replace(evaluation, reading=_notes(*log.notes(), contradiction(evaluation)))
     recognised = cast("RowReader", log.reader).recognised
-    fields = recognised.fields
-    can_verify = ("--verify",) if fields.gold and not options.verify else ()
+    can_verify = ("--verify",) if recognised.fields.gold and not options.verify else ()
     evaluation = replace(evaluation, options=(*evaluation.options, *can_verify))
     said = disputes.note() if can_verify else ""
     reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))

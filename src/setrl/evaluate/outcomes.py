@@ -113,7 +113,8 @@ def _sentences(
         names = [label(arm) for arm in unbeaten(spots)]
         both = " and ".join(map(in_words, chosen))
         if names:
-            lines.append(f"No other arm is at least as good as {_any(names)} in both {both}.")
+            arm = names[0] if len(names) == 1 else f"any of {in_a_row(names)}"
+            lines.append(f"No other arm is at least as good as {arm} in both {both}.")
     return [*lines, *_luck(arms)] if lines else []
 
 
@@ -131,10 +132,6 @@ def _best(name: str, means: Mapping[str, Mapping[str, float]], label: Callable[[
     verb = "has" if len(best) == 1 else "have"
     names = in_a_row([label(arm) for arm in best])
     return f"{names} {verb} the highest {in_words(name)}: {most:.3g}{rest}."
-
-
-def _any(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"any of {in_a_row(names)}"
 
 
 def unbeaten(spots: Mapping[str, tuple[float, float]]) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -65,8 +65,7 @@ def on_common(arms: ByArm, least: int = 1) -> Common:
             continue
         named[name], common = alike, {one: None for one in common if one in shared}
     notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
-    if note := _nearly_equal_of(arms):
-        notes.append(note)
+    notes += filter(None, [_nearly_equal_of(arms)])
     on_all = {name: [one.on(tuple(common)) for one in found] for name, found in named.items()}
     return _with_samples(on_all, least, list(dict.fromkeys(notes)))
 
@@ -121,7 +120,7 @@ def _chosen(arms: ByArm, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evalu
 
 def _too_few(
     drawn_P: NDArray[np.int64], size_P: NDArray[np.int64], least: int, remedies: list[str]
-) -> list[str]:
+) -> Iterator[str]:
     """Say how many problems have too few samples, for each cause.
 
     Args:
@@ -134,21 +133,19 @@ def _too_few(
     few, some, bare = (int(rows_P.sum()) for rows_P in (few_P, some_P, lost_P & (size_P == 0)))
     of_all = f"of {count(len(drawn_P), 'problem')}"
     end = "in no figure, so that every k uses the same problems"
-    notes = []
     if few:
-        notes.append(f"{few:,} {of_all} {have(few)} fewer than {count(least, 'sample')} and "
-                     f"{are(few)} {end}")  # fmt: skip
+        yield (f"{few:,} {of_all} {have(few)} fewer than {count(least, 'sample')} and "
+               f"{are(few)} {end}")  # fmt: skip
     if some:
         k = f"--k up to {size_P[some_P].min()} keeps {'it' if some == 1 else 'them'}"
-        notes.append(
+        yield (
             f"{some:,} {of_all} {have(some)} fewer than {count(least, 'graded sample')} only "
             f"because grades are missing, and {are(some)} {end}: {'; '.join([k, *remedies])}"
         )
     if bare:
         do = f": {'; '.join(remedies)}" if remedies else ""
-        notes.append(f"{bare:,} {of_all} {have(bare)} no graded sample, because grades are "
-                     f"missing, and {are(bare)} in no figure{do}")  # fmt: skip
-    return notes
+        yield (f"{bare:,} {of_all} {have(bare)} no graded sample, because grades are "
+               f"missing, and {are(bare)} in no figure{do}")  # fmt: skip
 
 
 def _remedies(evaluations: Sequence[Evaluation]) -> list[str]:

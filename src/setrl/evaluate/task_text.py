@@ -24,10 +24,9 @@ def difference_table(by_task: ByTask[Difference] | None, metrics: Sequence[str] 
     """Write the differences B − A of each task, and where they are known to be above or below 0."""
     if by_task is None:
         return ""
-    names = _ends(by_task, metrics)
-    lines = [_table(by_task, metrics, "B − A by task", _difference)]
-    lines += [line for name in names if (line := _verdict(by_task, name))]
-    return "\n".join(lines)
+    verdicts = (_verdict(by_task, name) for name in _ends(by_task, metrics))
+    head = _table(by_task, metrics, "B − A by task", _difference)
+    return "\n".join([head, *filter(None, verdicts)])
 
 
 def _table(

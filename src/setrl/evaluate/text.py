@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
@@ -135,16 +135,19 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     if details:
         notes = [sentence for found in said.values() for sentence in found]
     else:
-        notes = [found[0] for found in said.values()] + _detectable(comparison, rows[:1])
+        notes = [*(found[0] for found in said.values()), *_detectable(comparison, rows[:1])]
     notes += _few([row for row in rows if row.few] if comparison.problems > 1 else [])
     notes += over_fewer({f"{row.metric}@{row.k}": row.difference for row in rows})
-    notes = list(dict.fromkeys(notes))
-    parts = [_head(comparison), comparison.verdict if comparison.problems > 1 else ""]
-    parts += _tables(rows, comparison.band, details)
-    if comparison.support is not None:
-        parts += [support_text(comparison.support, details, most)]
-    parts += ["\n".join(notes), _more(comparison, metrics, details, len(rows))]
-    return "\n\n".join(part for part in parts if part)
+    support = comparison.support
+    parts = [
+        _head(comparison),
+        comparison.verdict if comparison.problems > 1 else "",
+        *_tables(rows, comparison.band, details),
+        "" if support is None else support_text(support, details, most),
+        "\n".join(dict.fromkeys(notes)),
+        _more(comparison, metrics, details, len(rows)),
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
 def support_text(support: Support, details: bool = False, most: int | None = FEW) -> str:
@@ -224,10 +227,12 @@ def sentences(
         return [EQUAL]
     if comparison.problems < 2:
         return [f"{METRICS[metric].title}: {ONE_PROBLEM}"]
-    if metric == "pass" and comparison.band is not None:
-        verdicts = band_sentences(comparison.band, comparison.first_loss, names)
-    else:
-        verdicts = [_verdict(rows, metric, names)]
+    band = comparison.band if metric == "pass" else None
+    verdicts = (
+        [_verdict(rows, metric, names)]
+        if band is None
+        else band_sentences(band, comparison.first_loss, names)
+    )
     return [*verdicts, *_detectable(comparison, rows)]
 
 
@@ -298,14 +303,16 @@ def _head(comparison: Comparison) -> str:
         )
     ]
     split = "" if comparison.reading else f", {comparison.split}"  # a log has none
-    lines.append(
-        f"{count(comparison.problems, 'problem')}{split}; "
-        f"{comparison.intervals.in_words(max(comparison.seeds))}"
+    problems, seeds = count(comparison.problems, "problem"), max(comparison.seeds)
+    return "\n".join(
+        [
+            *lines,
+            f"{problems}{split}; {comparison.intervals.in_words(seeds)}",
+            *([ONE_SEED] if seeds == 1 else []),
+            *(one.sentence(side) for side, one in comparison.ungraded.items()),
+            *comparison.notes,
+        ]
     )
-    lines += [ONE_SEED] if max(comparison.seeds) == 1 else []
-    lines += [one.sentence(side) for side, one in comparison.ungraded.items()]
-    lines += comparison.notes
-    return "\n".join(lines)
 
 
 def _tables(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> list[str]:
@@ -362,15 +369,14 @@ def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) 
     return f"{name}: {one} is {' and '.join(parts)}{more}."
 
 
-def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[str]:
+def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> Iterator[str]:
     """Say which differences these problems can detect at the smallest and the largest k."""
-    result: list[str] = []
     if comparison.equal or comparison.problems < 2:
-        return result
+        return
     for row in dict.fromkeys((*rows[:1], *rows[-1:])):
         name = _name(row)
         if math.isnan(row.detectable):
-            result.append(
+            yield (
                 f"{name}: A and B have the same value on every problem, as copies have."
                 if not row.difference.value
                 else f"{name}: all problems differ by the same amount, so the power is unknown."
@@ -386,8 +392,7 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> list[st
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
             amount = _amount(row, abs(difference.value))
             text += f"; one of {amount} needs {count(wanted, 'problem')}"
-        result.append(text + ".")
-    return result
+        yield f"{text}."
 
 
 def _amount(row: PairedMetric, value: float) -> str:

@@ -64,9 +64,8 @@ def _graded(group: Group, log: Log) -> Graded:
     said = group.more  # by the command that made an evaluation file of a log
     are: Fate = said.get("ungraded_are", "left-out" if "ungraded" in said else log.options.ungraded)
     places = [i for i, one in enumerate(group.samples) if one.correct is None]
-    kept: Sequence[Sample] = group.samples
-    if places and are == "left-out":
-        kept = [one for one in group.samples if one.correct is not None]
+    is_whole = not places or are == "wrong"
+    kept = group.samples if is_whole else [s for s in group.samples if s.correct is not None]
     as_wrong = [*said.get("as_wrong", ()), *(places if are == "wrong" else ())]
     ungraded = said.get("ungraded", 0) + len(places)
     return Graded(group, kept, ungraded, are, as_wrong, _texts(kept))

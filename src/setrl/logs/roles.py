@@ -107,9 +107,7 @@ class Recognised:
         """What one row is, in words."""
         if self.has_counts:
             return "one row per problem, with counts of its samples"
-        what = "one row per sample"
-        if self.lists:
-            what = "one row per problem, with lists of its samples"
+        what = f"one row per {'problem, with lists of its samples' if self.lists else 'sample'}"
         return f"{what} in {self.fields.rows}" if self.fields.rows else what
 
     def in_tasks(self, paths: Sequence[str]) -> Recognised:

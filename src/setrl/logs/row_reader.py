@@ -67,8 +67,8 @@ class RowReader:
         self.recognised, self.options, self.needs, self.where = recognised, options, needs, where
         self.fields = fields = recognised.fields
         self.paths = {role: path for role in OF_SAMPLES if (path := getattr(fields, role))}
-        self.by_answer = not (fields.correct or fields.num_correct or options.verify)
-        self.by_answer &= bool(fields.answer and fields.gold)
+        says_correct = fields.correct or fields.num_correct or options.verify
+        self.by_answer = bool(fields.answer and fields.gold) and not says_correct
         if options.verify and fields.gold is None:
             raise ConfigError("--verify needs a right answer: name its field with --gold")
         self._verify = options.verify

@@ -248,9 +248,8 @@ def rewards_from_config(
     """
     terms, combine = terms_of(spec), combine_of(spec, correct)
     functions = tuple(_made(term, gold, Path(config_dir)) for term in terms)
-    says = None
-    if correct is not None and _place(terms, correct) is None:
-        says = _made(Term(function=correct), gold, Path(config_dir))
+    is_function = correct is not None and _place(terms, correct) is None
+    says = _made(Term(function=correct), gold, Path(config_dir)) if is_function else None
     return RewardSet(functions, combine, gold, says)
 
 

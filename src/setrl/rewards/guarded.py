@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from setrl.rewards.calling import CallError, shown, values_of
@@ -199,11 +200,8 @@ class GuardedReward:
         for key in _LOGGERS:
             if log := fields.get(key):
                 fields = {**fields, key: lambda *what, log=log: logged.append((log, what))}
-        taken = self._taken(fields)
-        if self.process is None:
-            found = values_of(self.function, taken, count, self.timeout)
-        else:
-            found = self.process.values(taken, count, self.timeout)
+        call = self.process.values if self.process else partial(values_of, self.function)
+        found = call(self._taken(fields), count, self.timeout)
         for log, what in logged:
             log(*what)
         return found

@@ -158,10 +158,11 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
         ConfigError: If the hub cannot be reached, or `datasets` is missing.
         DataError: If a field is missing, or there are more or fewer problems than in the benchmark.
     """
-    if path is None:
-        table = tables.read_dataset(benchmark.hub, benchmark.config)[benchmark.split]
-    else:
-        table = tables.read_file(path)
+    table = (
+        tables.read_dataset(benchmark.hub, benchmark.config)[benchmark.split]
+        if path is None
+        else tables.read_file(path)
+    )
     problems = _problems(benchmark, table)
     if len(problems) != benchmark.problems:
         raise DataError(

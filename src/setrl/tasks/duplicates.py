@@ -28,9 +28,7 @@ def repeated(problems: Sequence[Problem]) -> list[LikePair]:
 
 def shared(problems: Sequence[Problem], others: Sequence[Problem]) -> list[LikePair]:
     """Return each problem that is also among others, with the first such problem."""
-    known: dict[str, Problem] = {}
-    for other in others:
-        known.setdefault(same_prompt(other.prompt), other)
+    known = {same_prompt(other.prompt): other for other in reversed(others)}  # the first counts
     found = ((known.get(same_prompt(one.prompt)), one) for one in problems)
     return [(other, one) for other, one in found if other is not None]
 

@@ -224,10 +224,11 @@ class FileTask(Task):
         if not self.spec.needs_gold:
             return found
         golds = [problem.gold for problem in found]
-        if isinstance(self.reward_set.outcome, MathAnswer):
-            why = ["no answer" if g is None else gold_problem(gold_answer(g)) for g in golds]
-        else:
-            why = self.reward_set.gold_problems(golds)
+        why = (
+            ["no answer" if g is None else gold_problem(gold_answer(g)) for g in golds]
+            if isinstance(self.reward_set.outcome, MathAnswer)
+            else self.reward_set.gold_problems(golds)
+        )
         pairs = zip(found, why, strict=True)
         return [dataclasses.replace(problem, unfit=reason) for problem, reason in pairs]
 

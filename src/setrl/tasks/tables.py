@@ -15,6 +15,8 @@ from setrl.support.installing import install
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".tsv", ".parquet")
 OTHER_SUFFIXES = (".gz", ".txt", ".xlsx", ".xls", ".arrow", ".yaml", ".zip")
 
+OF_SAVE_TO_DISK = ("dataset_dict.json", "dataset_info.json")  # one is in each folder that it wrote
+
 
 @dataclass(frozen=True)
 class ProblemTable:
@@ -85,10 +87,11 @@ def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
     except ImportError:
         raise ConfigError(f"the data set {name} needs datasets: {install('train')}") from None
     try:
-        if Path(name).is_dir() and _was_saved(Path(name)):
-            found = datasets.load_from_disk(name)
-        else:
-            found = datasets.load_dataset(name, subset)
+        found = (
+            datasets.load_from_disk(name)
+            if any((Path(name) / one).exists() for one in OF_SAVE_TO_DISK)
+            else datasets.load_dataset(name, subset)
+        )
     except Exception as error:  # offline, gated, renamed: datasets raises a dozen kinds
         reason = str(error).strip().partition("\n")[0]
         raise ConfigError(
@@ -103,8 +106,3 @@ def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
         )
         for split, part in parts.items()
     }
-
-
-def _was_saved(folder: Path) -> bool:
-    """Whether `save_to_disk` wrote the folder."""
-    return any((folder / name).exists() for name in ("dataset_dict.json", "dataset_info.json"))

@@ -133,9 +133,8 @@ def _note_status(path: Path, status: str, notes: list[str]) -> None:
 def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     attached = sample.get("attachments") or {}
     scores = _scores(sample.get("scores") or {})  # with score_on_error also of a failed sample
-    score = None
-    if scores and not options.verify:
-        score = scores[choose_score(list(scores), options.fields.reward, where)]
+    is_scored = bool(scores) and not options.verify
+    score = scores[choose_score([*scores], options.fields.reward, where)] if is_scored else None
     target = field(sample, "target", where)
     text = _completion(sample)
     text = None if text is None else _resolved(text, attached)

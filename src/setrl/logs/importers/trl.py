@@ -35,10 +35,8 @@ FIXED = ("step", "prompt", "completion", "advantage", *LABEL_COLUMNS)
 
 def completions_folder(folder: Path) -> Path | None:
     """Where a trainer of TRL has logged its completions: the folder itself, or one in it."""
-    for found in (folder, folder / "completions"):
-        if found.is_dir() and any(found.glob(COMPLETIONS)):
-            return found
-    return None
+    both = (folder, folder / "completions")
+    return next((one for one in both if one.is_dir() and any(one.glob(COMPLETIONS))), None)
 
 
 def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:

@@ -50,9 +50,9 @@ def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes | None
             start = file.read(OPENING)
     text = text_of(start)[:20].lower()
     found = [
-        what for opening, what in _KINDS.items() if start.startswith(opening) and opening != but
+        *(what for mark, what in _KINDS.items() if start.startswith(mark) and mark != but),
+        *(what for mark, what in _TEXTS.items() if text.startswith(mark)),
     ]
-    found += [what for opening, what in _TEXTS.items() if text.startswith(opening)]
     if found:
         raise DataError(f"{path}: {found[0]}")
     is_known = text[:1] in (b"[", b"{") or (but is not None and start.startswith(but))

@@ -94,8 +94,10 @@ class _Checking:
             yield "the vocabulary has an empty token, or one twice"
         longest_first = sorted(filter(None, vocabulary), key=len, reverse=True)
         pattern = re.compile("|".join(map(re.escape, longest_first)))
-        texts = [*(one.prompt for found in self.drawn.values() for one in found)]
-        texts += [text for problem, one in self.written for text in (problem.prompt, one.text)]
+        texts = [
+            *(one.prompt for found in self.drawn.values() for one in found),
+            *(text for problem, one in self.written for text in (problem.prompt, one.text)),
+        ]
         for text in texts:
             if "".join(pattern.findall(text)) != text:
                 yield f"the vocabulary cannot write {_quoted(text)}"

@@ -234,10 +234,11 @@ def write(equation: Equation, kind: str, rng: np.random.Generator) -> Written:
     method = _with_misses(equation, rng) if strategy == "divisor_trial" else STRATEGIES[strategy]
     correct = rng.random() < SUCCESS[kind][strategy]
     hopeless = SUCCESS[kind][strategy] == 0  # wrong even without an error
-    if correct or hopeless:
-        text = method(equation, found, Pen(rng))
-    else:
-        text = with_a_slip(partial(method, equation, found), Pen, rng)
+    text = (
+        method(equation, found, Pen(rng))
+        if correct or hopeless
+        else with_a_slip(partial(method, equation, found), Pen, rng)
+    )
     return Written(text, strategy, correct)
 
 
