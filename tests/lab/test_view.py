@@ -392,7 +392,7 @@ def test_memory_does_not_grow_with_the_texts(tmp_path):
     tracemalloc.stop()
     assert path.stat().st_size > 3_000_000
     assert most < 1_000_000
-    assert kept < 50_000
+    assert kept < 60_000
 
 
 def events(text):

@@ -99,6 +99,7 @@ class Questions:
             "chosen": len(chosen),
             "from": start,
             "rows": [table.row(number) for number in chosen[start : start + ROWS_SHOWN]],
+            "by_task": table.by_task(),
             "progress": None if progress is None else asdict(progress),
             "searched": searched,
             "beside": None if beside is None else beside.key,

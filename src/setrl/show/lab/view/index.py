@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -134,21 +134,39 @@ def _is_number(sample: Sample) -> bool:
     return isinstance(sample.strategy, int) and not isinstance(sample.value("read"), str)
 
 
+class Words(NamedTuple):
+    """What an index says of a group in words.
+
+    Attributes:
+        prompt: The beginning of its prompt.
+        strip: Its samples, as `strip` writes them.
+        task: The task that it is of; "" where a log has only one.
+    """
+
+    prompt: str
+    strip: str
+    task: str
+
+    @classmethod
+    def of(cls, group: Group) -> Words:
+        """Return the words of a group; equal ones of several groups are held once."""
+        prompt, task = group.prompt[:PROMPT_KEPT], str(group.more.get("task") or "")
+        return cls(*map(sys.intern, (prompt, strip(group.samples), task)))
+
+
 @dataclass(frozen=True)
 class FileIndex:
     """Some groups of a log.
 
     Attributes:
         rows: A `ROW` for each group.
-        prompts: The beginning of each group's prompt.
-        strips: The samples of each group, as `strip` writes them.
+        words: What is said of each group in words.
         right: Hashes of each group's right strategies, one group after another.
         ends: Where each group's right strategies end.
     """
 
     rows: np.ndarray
-    prompts: tuple[str, ...]
-    strips: tuple[str, ...]
+    words: tuple[Words, ...]
     right: np.ndarray
     ends: np.ndarray
 
@@ -161,8 +179,7 @@ class FileIndex:
         """Return the groups from a number on."""
         start = int(self.ends[number - 1]) if number else 0
         ends = self.ends[number:] - start
-        prompts, strips = self.prompts[number:], self.strips[number:]
-        return FileIndex(self.rows[number:], prompts, strips, self.right[start:], ends)
+        return FileIndex(self.rows[number:], self.words[number:], self.right[start:], ends)
 
 
 class _Growing:
@@ -172,8 +189,7 @@ class _Growing:
         self._lock = Lock()
         self._parts: list[FileIndex] = []
         self._rows: list[tuple[Any, ...]] = []
-        self._prompts: list[str] = []
-        self._strips: list[str] = []
+        self._words: list[Words] = []
         self._right, self._ends = array("q"), array("q")
 
     def fill(self, groups: Iterator[tuple[int, Group]]) -> None:
@@ -182,8 +198,7 @@ class _Growing:
             row, right = summary(place, group), right_strategies(group)
             with self._lock:
                 self._rows.append(row)
-                self._prompts.append(sys.intern(group.prompt[:PROMPT_KEPT]))  # they come again
-                self._strips.append(sys.intern(strip(group.samples)))
+                self._words.append(Words.of(group))
                 self._right.extend(right)
                 self._ends.append(len(self._right))
                 if len(self._rows) >= PART:
@@ -199,10 +214,10 @@ class _Growing:
     def _pack(self) -> None:
         """Put the last rows into arrays, which take a tenth of the memory."""
         self._parts.append(FileIndex(
-            np.array(self._rows, dtype=ROW), tuple(self._prompts), tuple(self._strips),
+            np.array(self._rows, dtype=ROW), tuple(self._words),
             np.array(self._right, np.int64), np.array(self._ends, np.int64),
         ))  # fmt: skip
-        self._rows, self._prompts, self._strips = [], [], []
+        self._rows, self._words = [], []
         self._right, self._ends = array("q"), array("q")
 
 
@@ -215,8 +230,7 @@ def joined(parts: Sequence[FileIndex]) -> FileIndex:
     whole = np.empty(0, np.int64)
     return FileIndex(
         np.concatenate([np.empty(0, ROW), *(part.rows for part in parts)]),
-        tuple(prompt for part in parts for prompt in part.prompts),
-        tuple(strip for part in parts for strip in part.strips),
+        tuple(words for part in parts for words in part.words),
         np.concatenate([whole, *(part.right for part in parts)]),
         np.concatenate([whole, *ends]),
     )
