@@ -137,7 +137,11 @@ def task_tables(run: ReportedRun, split: SplitSummary) -> list[Table]:
     gaps = {_pair(run, one): one.by_task for one in split.differences}
     found = (
         _task_table(f"{start}: means with intervals", arms, _by_task),
-        _task_table(f"{start}: paired differences in points, each by itself", gaps, _gap_by_task),
+        _task_table(
+            f"{start}: paired differences in points, each by itself",
+            gaps,
+            lambda _, gap: _difference(gap, 100),
+        ),
     )
     return [table for table in found if table.rows]
 
@@ -157,10 +161,6 @@ def _task_table(
 
 def _by_task(_metric: str, found: Estimate) -> Cell:
     return Cell(percent(found.value), (interval(found.ends, 100),), found.value)
-
-
-def _gap_by_task(_metric: str, found: Difference) -> Cell:
-    return _difference(found, 100)
 
 
 def _pair(run: ReportedRun, difference: ArmDifference) -> str:
