@@ -107,10 +107,9 @@ def strip(samples: Sequence[Sample]) -> str:
     'A-A-B+-+?+'
     """
     known = Counter(s.strategy for s in samples if s.strategy not in (None, DEGENERATE))
-    signs = {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
-    pairs = [
-        {DEGENERATE: "-", None: "?", **signs}[s.strategy] + OUTCOME[s.correct] for s in samples
-    ]
+    signs: dict[Any, str] = {DEGENERATE: "-", None: "?"}
+    signs |= {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
+    pairs = [signs[sample.strategy] + OUTCOME[sample.correct] for sample in samples]
     return "".join(sorted(pairs, key=lambda pair: (pair[0] in "-?", pair)))
 
 
