@@ -182,7 +182,7 @@ def test_the_first_rows_of_a_long_log_are_there_at_once(tmp_path, monkeypatch):
     go_on.set()
     found, progress = index.of_all()
     assert (found.rows["place"].tolist(), progress) == (list(range(50)), None)
-    assert found.prompts[49] == "ask 49"
+    assert found.words[49].prompt == "ask 49"
     assert [found.right_of(i) for i in (0, 49)] == [found.right_of(7)] * 2
     write_log(path, "334", problems=4)  # the file changes: it is read again
     assert index.of_all()[0].rows["samples"].tolist() == [3] * 4

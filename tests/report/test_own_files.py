@@ -1,9 +1,15 @@
 """Reports of evaluation files, your logs and TRL's folder, without a run."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from setrl.logs.options import LogOptions
+from setrl.show.lab.view.index import LogIndex
+from setrl.show.lab.view.logs import FileLog
+from setrl.show.lab.view.table import PageTable
 
 pytest.importorskip("matplotlib")
 
@@ -128,3 +134,26 @@ def test_means_over_other_problems_stand_on_no_frontier(setrl, tmp_path):
         shown[name] = set(data["frontiers"][0]["points"]["first"])
     assert "correct_strategies@4" in shown["third"]
     assert shown["second"] == shown["third"] - {"correct_strategies@4"}
+
+
+def test_tasks_are_the_same_in_a_report_a_comparison_and_the_explorer(setrl, tmp_path):
+    rows = [{"task": task, "qid": p, "correct": i < p + first} for first, task in enumerate("xy")
+            for p in range(4) for i in range(4)]  # fmt: skip
+    better = [{**row, "correct": row["correct"] or row["task"] == "y"} for row in rows]
+    paths = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
+    for path, found in zip(paths, (rows, better), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in found))
+    setrl("report", *paths, "--output", tmp_path / "report")
+    page = words((tmp_path / "report" / "report.html").read_text())
+    compared = setrl("compare", *paths, "--metrics", "pass")[1]
+    evaluated = setrl("evaluate", paths[0], "--metrics", "pass")[1]
+    explored = PageTable.of(LogIndex(FileLog(paths[0], LogOptions())).of_all()[0]).by_task()
+    assert [row[:2] for row in explored["rows"]] == [["x", "4"], ["y", "4"], ["macro average", "8"]]
+    for task, problems, cell in explored["rows"]:
+        assert f"{task:13}  {problems:>8}  {cell}" in evaluated
+        value, ends = cell.split(" ", 1)
+        assert f'{task}: first</th><td data-value="{problems}">{problems}</td>' in page
+        assert f">{value}<small>{ends}</small>" in page
+    gap = re.search(r"^y +4  (\S+) points (\[.*?\])", compared, re.MULTILINE)
+    row = page.partition("y: second − first</th>")[2].partition("</tr>")[0]
+    assert f"{gap[1]}<small>{gap[2]}</small>" in row

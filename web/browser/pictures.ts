@@ -9,7 +9,7 @@ import { launch, open, written } from "./open";
 const FOLDER = join(import.meta.dirname, "../../docs/lab");
 
 const PICTURES = [
-  { name: "credit", part: "#credit", hash: "#s=1A1A1A1A1A1A1A0B", width: 1180, colorScheme: "light", point: 7 },
+  { name: "credit", part: "#credit", hash: "", width: 1180, colorScheme: "light", point: 4 },
   { name: "who-gets-credit", part: "#story", hash: "", width: 1000, colorScheme: "light", press: "5 credit" },
   { name: "parts", part: "#parts", hash: "", width: 1180, colorScheme: "light" },
   { name: "collapse", part: "#collapse", hash: "#t=200", width: 1180, colorScheme: "dark" },

@@ -17,7 +17,7 @@ afterAll(() => browser?.close());
 
 const GROUPS = {
   start: "",
-  "drawn sets": "#s=1A1B0C0A1D0-1A0B&f=any_correct&k=3&b=smaller_sets&d=group_std&sets=12,7&l=1.5&a=0",
+  "drawn sets": "#s=1A1B0C0A1D0-1A0B&f=any_correct&k=3&b=smaller_sets&d=group_std&sets=12,7&l=1.5&a=0.25",
 };
 
 it.each(Object.entries(GROUPS))("values of Python: %s", async (_, hash) => {

@@ -9,7 +9,7 @@ import { decode, encode, state } from "../src/playground/state";
 const STATES = {
   start: "",
   worked: encode(PRESETS.find(({ name }) => name === "worked")!.state),
-  drawn: "s=1A1B0C0A1D0-1A0B&f=any_correct&k=3&b=smaller_sets&d=group_std&sets=12,7&l=1.5&a=0",
+  drawn: "s=1A1B0C0A1D0-1A0B&f=any_correct&k=3&b=smaller_sets&d=group_std&sets=12,7&l=1.5&a=0.25",
   graded: "s=0.3A1B0.7-0.5A0C1A&g=1&f=max&k=2&b=leave_one_out&r=sum&d=score_std",
   majority: "s=1A0B0B0C1D0C&f=majority&k=3&b=none&sets=5,1",
 };

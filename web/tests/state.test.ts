@@ -7,7 +7,7 @@ import { decode, encode, START, state } from "../src/playground/state";
 
 it("every part of the state survives the address", () => {
   const text =
-    "s=0.3A1-0H1B&g=1&f=majority&k=2&b=none&r=sum&d=score_std&sets=7,99&l=2.5&a=0&one=1&q=1,0.5,0.25" +
+    "s=0.3A1-0H1B&g=1&f=majority&k=2&b=none&r=sum&d=score_std&sets=7,99&l=2.5&a=0.25&one=1&q=1,0.5,0.25" +
     "&from=skewed&t=40&mix=0.3&p=0.9&bonus=2&p1=3,0.4&p2=1,1&luck=attempt";
   const read = decode(text);
   expect(encode(read)).toBe(text);

@@ -11,6 +11,14 @@ OVER_STEPS = {
     "policy/entropy": ("entropy of the policy", False),
 }
 """Metric of language models → its name, and whether it is a share."""
+EXPLORED_OVER_STEPS = {
+    "reward/mean": "mean reward in training",
+    "strategies/degenerate": "share without a strategy",
+    "policy/kl": "divergence from the reference (KL)",
+    "length/mean": "mean length, tokens",
+    "time/step": "seconds of a step",
+}
+"""Metric of language models that only the run explorer draws → its name."""
 CONTROL_OVER_STEPS = {
     "rollout/ep_rew_mean": "mean return of recent episodes",
     "rollout/ep_len_mean": "mean length of recent episodes",

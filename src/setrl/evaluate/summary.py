@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
-from setrl.evaluate.by_task import ByTask, estimates_by_task
+from setrl.evaluate.by_task import ByTask, differences_by_task, estimates_by_task
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import (
     Difference,
@@ -75,6 +75,7 @@ class ArmDifference:
         metrics: Metric → mean difference over problems, with its interval.
         band: The difference of pass@k at every k, with a band that holds for all k at once.
         first_loss: Where the first k may lie at which the arm has a lower pass@k than the other.
+        by_task: The differences of each task, and their macro average; None if there is one task.
     """
 
     arm: str
@@ -82,6 +83,7 @@ class ArmDifference:
     metrics: dict[str, Difference]
     band: Band | None = None
     first_loss: FirstLoss | None = None
+    by_task: ByTask[Difference] | None = None
 
     def negated(self) -> ArmDifference:
         """Return the difference with the arms swapped."""
@@ -254,13 +256,7 @@ def _summarise_split(
         if arm != BASE and arm not in cold
     ] + list(cold.items())  # fmt: skip
     differences = tuple(
-        ArmDifference(
-            arm,
-            against,
-            _differences(found[arm], found[against], values[arm], values[against], intervals),
-            band := pass_band(found[arm], found[against], intervals),
-            first_loss(band),
-        )
+        _difference(arm, against, found, values, intervals)
         for arm, against in pairs
         if against in found and arm != against
     )
@@ -293,15 +289,28 @@ def _arm_summary(
     )
 
 
-def _differences(
-    first: Sequence[Evaluation],
-    second: Sequence[Evaluation],
-    of_first: Mapping[str, Floats],
-    of_second: Mapping[str, Floats],
+def _difference(
+    arm: str,
+    against: str,
+    found: Mapping[str, Sequence[Evaluation]],
+    values: Mapping[str, Mapping[str, Floats]],
     intervals: IntervalConfig,
-) -> dict[str, Difference]:
-    both = paired_values(first, second, of_first, of_second)
-    return {
-        name: paired_difference(*pair, intervals, bounds_of(name, (*first, *second)))
-        for name, pair in both.items()
-    }
+) -> ArmDifference:
+    first, second = found[arm], found[against]
+    both = paired_values(first, second, values[arm], values[against])
+    band = pass_band(first, second, intervals)
+    return ArmDifference(
+        arm,
+        against,
+        {
+            name: paired_difference(*pair, intervals, bounds_of(name, (*first, *second)))
+            for name, pair in both.items()
+        },
+        band,
+        first_loss(band),
+        differences_by_task(
+            first[0].tasks or second[0].tasks,
+            {name: pair[::-1] for name, pair in both.items()},
+            intervals,
+        ),
+    )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from setrl.evaluate.by_task import ByTask, Value
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.metrics import METRICS, by_metric
 from setrl.evaluate.text import with_interval
 from setrl.support.wording import WIDTH, in_a_row, interval, signed, table
+
+Cell = TypeVar("Cell")
 
 SHOWN = ("pass", "majority")  # by default
 MACRO = "macro average"
@@ -35,13 +38,28 @@ def _table(
     head: str,
     cell: Callable[[str, Value], str],
 ) -> str:
+    titles, rows = task_rows(by_task, metrics, cell)
+    shown = [[task, f"{problems:,}", *cells] for task, problems, cells in rows]
+    return table([[head, "problems", *titles], *shown], (0, *range(2, len(titles) + 2)), WIDTH)
+
+
+def task_rows(
+    by_task: ByTask[Value], metrics: Sequence[str], cell: Callable[[str, Value], Cell]
+) -> tuple[list[str], list[tuple[str, int, list[Cell]]]]:
+    """Return the titles of metrics, and of each task and the macro average: problems and cells.
+
+    Args:
+        by_task: The values.
+        metrics: Which are shown, each at both ends of its curve; by default the usual ones.
+        cell: Writes the value of a metric.
+    """
     names = _ends(by_task, metrics)
-    rows = [[head, "problems", *map(_title, names)]]
-    found_of = {**by_task.tasks, MACRO: by_task.macro}
-    for task, found in found_of.items():
-        problems = by_task.problems.get(task, sum(by_task.problems.values()))
-        rows.append([task, f"{problems:,}", *(cell(name, found[name]) for name in names)])
-    return table(rows, (0, *range(2, len(rows[0]))), WIDTH)
+    rows = [
+        (task, by_task.problems[task], [cell(name, found[name]) for name in names])
+        for task, found in by_task.tasks.items()
+    ]
+    cells = [cell(name, by_task.macro[name]) for name in names]
+    return [*map(_title, names)], [*rows, (MACRO, sum(by_task.problems.values()), cells)]
 
 
 def _ends(by_task: ByTask[Value], metrics: Sequence[str]) -> list[str]:

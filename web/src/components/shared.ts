@@ -17,7 +17,7 @@ export function shared(
     let length = 0;
     for (; length < Math.min(a.points.length, b.points.length); length++) {
       const [one, other] = [a.points.at(-1 - length)!, b.points.at(-1 - length)!];
-      if (one.x !== other.x || format(one.y) !== format(other.y)) break;
+      if (one.x !== other.x || format(one.y) !== format(other.y) || !Number.isFinite(one.y)) break;
     }
     return length;
   };

@@ -21,7 +21,7 @@ export const PRESETS: readonly Preset[] = [
     "eight",
     "A rare way pays more",
     "",
-    "A common way of working (A) and one other that succeeds (B). Change a reward or a strategy and watch who gains. GRPO gives y1 and y5 the same credit; Poly-EPO gives y5, the only correct B, more.",
+    "A common way of working (A) and one other that succeeds (B). Change a reward or a strategy and watch who gains. GRPO gives y1 and y5 the same credit; concave counts give y5, the only right B, more, and no wrong sample any. Poly-EPO pays the rare wrong samples, too.",
   ),
   preset(
     "worked",

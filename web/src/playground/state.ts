@@ -74,7 +74,7 @@ export const START: State = {
   scale: "none",
   sets: { kind: "all" },
   lambda: 0.5,
-  alpha: 0.25,
+  alpha: 0,
   oneScale: false,
   success: [0.9, 0.8, 0.7, 0.6, 0.5],
   start: "even",

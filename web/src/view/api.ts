@@ -74,6 +74,8 @@ export interface Groups {
   readonly chosen: number;
   readonly from: number;
   readonly rows: readonly GroupRow[];
+  /** A table as text; null where the log is of one task. */
+  readonly by_task: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] } | null;
   /** How far the log is read, while it is. */
   readonly progress: { readonly share: number; readonly seconds_left: number | null } | null;
   /** The share of the groups whose samples are searched; null without a search. */

@@ -12,7 +12,7 @@ compared = {
     "Reward shaping": methods.grpo_div(weight=0.5),
     "Poly-EPO": methods.poly_epo(set_size=2),
     "MaxPO": methods.maxpo(set_size=2),
-    "Concave counts": methods.concave_counts(alpha=0.25),
+    "Concave counts": methods.concave_counts(alpha=0),
     "Your choice": Method(
         "chosen",
         objectives.max(),

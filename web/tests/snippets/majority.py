@@ -25,7 +25,7 @@ compared = {
     "Reward shaping": methods.grpo_div(weight=0.5),
     "Poly-EPO": methods.poly_epo(set_size=3, estimator=listed_sets),
     "MaxPO": methods.maxpo(set_size=3, estimator=listed_sets),
-    "Concave counts": methods.concave_counts(alpha=0.25),
+    "Concave counts": methods.concave_counts(alpha=0),
     "Your choice": Method(
         "chosen",
         objectives.majority(),

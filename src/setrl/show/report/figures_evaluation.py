@@ -102,9 +102,9 @@ def _draw_curves(
               for arm, one in of.items()]  # fmt: skip
     ends = interval_curves(ax, curves, theme)
     for arm, one in of.items():
-        if one.band is not None:
-            for side in (one.band.low, one.band.high):
-                ax.plot(one.band.ks, side, color=run.looks[arm].hue, linestyle=":", linewidth=0.9)
+        if (band := one.band) is not None:
+            both = list(zip(band.low, band.high, strict=True))
+            ax.plot(band.ks, both, color=run.looks[arm].hue, linestyle=":", linewidth=0.9)
     longest = max(ks.values(), key=len)
     k_axis(ax, longest)
     return longest, ends

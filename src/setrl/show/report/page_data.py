@@ -28,7 +28,7 @@ DIGITS = 6  # significant ones: more than a plot or a table of a page shows
 def page_data(run: ReportedRun) -> dict[str, Any]:
     """Everything that the page draws; numbers are rounded to six significant digits."""
     if run.kind == "control":
-        return _made_plain(_control(run))
+        return _rounded(plain_json(_control(run)))
     panels, constant = training_curves(run)
     found = {
         "kind": "comparison",
@@ -51,7 +51,7 @@ def page_data(run: ReportedRun) -> dict[str, Any]:
         "letters": LETTERS,
         "views": run.views,
     }
-    return _made_plain(found)
+    return _rounded(plain_json(found))
 
 
 def _control(run: ReportedRun) -> dict[str, Any]:
@@ -67,11 +67,6 @@ def _control(run: ReportedRun) -> dict[str, Any]:
         "shown_at_first": outside_sweeps_or_middle(list(run.trained)),
         "time": control_times(run),
     }
-
-
-def _made_plain(found: dict[str, Any]) -> dict[str, Any]:
-    rounded: dict[str, Any] = plain_json(_rounded(found))
-    return rounded
 
 
 def _rounded(value: Any) -> Any:

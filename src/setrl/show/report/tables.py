@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from setrl.evaluate.by_task import ByTask, Value
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.outcomes import OverSeeds, metric_names
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
+from setrl.evaluate.task_text import task_rows
 from setrl.show.report.headlines import (
     Verdict,
     credit_share,
@@ -63,6 +65,7 @@ def tables(run: ReportedRun) -> list[Table]:
         all_tables = [evaluation_table(run, split) for split in run.splits]
         all_tables += [difference_table(run, split) for split in run.splits]
         all_tables.append(training_table(run))
+        all_tables += [table for split in run.splits for table in task_tables(run, split)]
     is_log = GIVEN in run.summary.splits
     full = [table for table in all_tables if table.rows]
     return [_without_empty_columns(table) for table in full] if is_log else full
@@ -119,13 +122,49 @@ def difference_table(run: ReportedRun, split: SplitSummary) -> Table:
     }
     rows = []
     for difference in split.differences:
-        name = f"{run.looks[difference.arm].label} − {run.looks[difference.against].label}"
         cells = [_difference(_read(difference, metric), scale) for metric, scale in scales.items()]
-        rows.append((name, tuple(cells)))
+        rows.append((_pair(run, difference), tuple(cells)))
     columns = [f"{name}, points" if scale == 100 else name for name, scale in scales.items()]
     start = "P" if split.split == GIVEN else f"{split.split} split: p"
     caption = f"{start}aired differences with intervals, of pass@{k} for all k at once"
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))
+
+
+def task_tables(run: ReportedRun, split: SplitSummary) -> list[Table]:
+    """Tabulate each arm and each paired difference by task, as `setrl compare` does."""
+    start = "By task" if split.split == GIVEN else f"{split.split} split by task"
+    arms = {run.looks[name].label: arm.by_task for name, arm in split.arms.items()}
+    gaps = {_pair(run, one): one.by_task for one in split.differences}
+    found = (
+        _task_table(f"{start}: means with intervals", arms, _by_task),
+        _task_table(
+            f"{start}: paired differences in points, each by itself",
+            gaps,
+            lambda _, gap: _difference(gap, 100),
+        ),
+    )
+    return [table for table in found if table.rows]
+
+
+def _task_table(
+    caption: str, of: Mapping[str, ByTask[Value] | None], cell: Callable[[str, Value], Cell]
+) -> Table:
+    found = {name: task_rows(one, (), cell) for name, one in of.items() if one is not None}
+    columns = next((titles for titles, _ in found.values()), [])
+    rows = tuple(
+        (f"{task}: {name}", (Cell(f"{problems:,}", value=problems), *cells))
+        for of_task in zip(*(rows for _, rows in found.values()), strict=True)
+        for name, (task, problems, cells) in zip(found, of_task, strict=True)
+    )
+    return Table(caption, ("problems", *columns), rows)
+
+
+def _by_task(_metric: str, found: Estimate) -> Cell:
+    return Cell(percent(found.value), (interval(found.ends, 100),), found.value)
+
+
+def _pair(run: ReportedRun, difference: ArmDifference) -> str:
+    return f"{run.looks[difference.arm].label} − {run.looks[difference.against].label}"
 
 
 def training_table(run: ReportedRun) -> Table:

@@ -63,6 +63,7 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
         </table>
       </div>
       <Pages found={found} />
+      {found.by_task ? <ByTask {...found.by_task} /> : null}
       <p class="small">{shown.map(({ means }) => means).join(" ")}</p>
       {found.notes.length ? (
         <details>
@@ -71,6 +72,35 @@ export function Table({ found, at, sort, desc, show }: TableProps) {
         </details>
       ) : null}
     </>
+  );
+}
+
+function ByTask({ head, rows }: NonNullable<Answer["by_task"]>) {
+  return (
+    <div class="scroll" role="region" aria-label="All problems by task" tabIndex={0}>
+      <table class="rows">
+        <caption>All problems by task, with 95% intervals over problems</caption>
+        <thead>
+          <tr>
+            {head.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([task, ...cells], at) => (
+            <tr key={at}>
+              <th scope="row">{visible(task!)}</th>
+              {cells.map((cell, place) => (
+                <td key={place}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

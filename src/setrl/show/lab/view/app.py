@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from setrl.evaluate.looks import looks
-from setrl.evaluate.step_names import CONTROL_OVER_STEPS, OVER_STEPS
+from setrl.evaluate.step_names import CONTROL_OVER_STEPS, EXPLORED_OVER_STEPS, OVER_STEPS
 from setrl.logs.run import Seed
 from setrl.show.lab.view import metrics
 from setrl.show.lab.view.catalogue import Catalogue, Entry, Found
@@ -30,7 +30,8 @@ from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, explain
 
 REPORT = "report.html"
-TITLES = {**CONTROL_OVER_STEPS, **{key: title for key, (title, _) in OVER_STEPS.items()}}
+OF_BOTH = {key: title for key, (title, _) in OVER_STEPS.items()}
+TITLES = CONTROL_OVER_STEPS | EXPLORED_OVER_STEPS | OF_BOTH
 
 BUNDLE = {"view.js": "text/javascript", "view.css": "text/css"}
 TEXT_PART = 200_000  # letters of a sample that one answer holds
@@ -99,6 +100,7 @@ class Questions:
             "chosen": len(chosen),
             "from": start,
             "rows": [table.row(number) for number in chosen[start : start + ROWS_SHOWN]],
+            "by_task": table.by_task(),
             "progress": None if progress is None else asdict(progress),
             "searched": searched,
             "beside": None if beside is None else beside.key,

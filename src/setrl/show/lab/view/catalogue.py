@@ -24,6 +24,7 @@ from setrl.logs.run import RECORD, Arm, Run, Seed
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
 from setrl.support.errors import ConfigError, DataError, explain
+from setrl.support.wording import short_names
 
 DEEPEST = 6  # folders below the one that is shown
 MOST_FOLDERS = 20_000
@@ -234,7 +235,9 @@ class Catalogue:
         logs = {
             (split, name, 0): self._file_index(path)
             for split, of_split in splits.items()
-            for name, path in _named(of_split).items()
+            for name, path in zip(
+                short_names([Path(path.name) for path in of_split]), of_split, strict=True
+            )
         }
         return self._entry(_foreign(named, "files", named.name), logs)
 
@@ -273,15 +276,6 @@ def _foreign(
     record = {"name": name, "command": command} if command else {"name": name}
     arms = {} if trained is None else {name: Arm(trained, name)}
     return Run(path).knowing(kind=kind, record=record, config={}, arms=arms)
-
-
-def _named(paths: list[Path]) -> dict[str, Path]:
-    """Name → file: what is before the first dot, or the whole name where that is not unique."""
-    stems = [path.name.partition(".")[0] for path in paths]
-    return {
-        stem if stems.count(stem) == 1 else path.name: path
-        for stem, path in zip(stems, paths, strict=True)
-    }
 
 
 def _samples_of(path: Path) -> tuple[Literal["samples", "credited", ""], str]:

@@ -172,8 +172,8 @@ def _methods(
         "grpo_div": methods.grpo_div(),
         "concave_counts": methods.concave_counts(alpha=0),
     }
-    if chosen in _offered():
-        shown.setdefault(str(chosen), _of_name(str(chosen), k))
+    if chosen in _offered() and (one := Origin("log", {"method": chosen}).method(k)) is not None:
+        shown.setdefault(str(chosen), one)
     if (own := origin.method(k)) is not None:
         shown[str(origin.name)] = own
     return {
@@ -190,11 +190,6 @@ def _offered() -> dict[str, str]:
         if all(argument.default is not argument.empty or argument.name == "set_size"
                for argument in signature(make).parameters.values())
     }  # fmt: skip
-
-
-def _of_name(name: str, k: int) -> AnyMethod:
-    make = methods.by_name[name]
-    return make(set_size=k) if "set_size" in signature(make).parameters else make()
 
 
 def shared_prefix(texts: Sequence[str]) -> int:

@@ -16,13 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from setrl.samples.outcomes import against
 from setrl.samples.types import Group, Sample
-from setrl.samples.values import DEGENERATE, Label
+from setrl.samples.values import DEGENERATE
 from setrl.show.lab.view.logs import GroupLog
 from setrl.support.errors import ConfigError, DataError, explain
 
@@ -107,9 +107,9 @@ def strip(samples: Sequence[Sample]) -> str:
     'A-A-B+-+?+'
     """
     known = Counter(s.strategy for s in samples if s.strategy not in (None, DEGENERATE))
-    signs: dict[Label, str] = {DEGENERATE: "-", None: "?"}
+    signs: dict[Any, str] = {DEGENERATE: "-", None: "?"}
     signs |= {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
-    pairs = [signs[s.strategy] + OUTCOME[s.correct] for s in samples]
+    pairs = [signs[sample.strategy] + OUTCOME[sample.correct] for sample in samples]
     return "".join(sorted(pairs, key=lambda pair: (pair[0] in "-?", pair)))
 
 
@@ -133,21 +133,39 @@ def _is_number(sample: Sample) -> bool:
     return isinstance(sample.strategy, int) and not isinstance(sample.value("read"), str)
 
 
+class Words(NamedTuple):
+    """What an index says of a group in words.
+
+    Attributes:
+        prompt: The beginning of its prompt.
+        strip: Its samples, as `strip` writes them.
+        task: The task that it is of; "" where a log has only one.
+    """
+
+    prompt: str
+    strip: str
+    task: str
+
+    @classmethod
+    def of(cls, group: Group) -> Words:
+        """Return the words of a group; equal ones of several groups are held once."""
+        prompt, task = group.prompt[:PROMPT_KEPT], str(group.more.get("task") or "")
+        return cls(*map(sys.intern, (prompt, strip(group.samples), task)))
+
+
 @dataclass(frozen=True)
 class FileIndex:
     """Some groups of a log.
 
     Attributes:
         rows: A `ROW` for each group.
-        prompts: The beginning of each group's prompt.
-        strips: The samples of each group, as `strip` writes them.
+        words: What is said of each group in words.
         right: Hashes of each group's right strategies, one group after another.
         ends: Where each group's right strategies end.
     """
 
     rows: np.ndarray
-    prompts: tuple[str, ...]
-    strips: tuple[str, ...]
+    words: tuple[Words, ...]
     right: np.ndarray
     ends: np.ndarray
 
@@ -160,8 +178,7 @@ class FileIndex:
         """Return the groups from a number on."""
         start = int(self.ends[number - 1]) if number else 0
         ends = self.ends[number:] - start
-        prompts, strips = self.prompts[number:], self.strips[number:]
-        return FileIndex(self.rows[number:], prompts, strips, self.right[start:], ends)
+        return FileIndex(self.rows[number:], self.words[number:], self.right[start:], ends)
 
 
 class _Growing:
@@ -171,8 +188,7 @@ class _Growing:
         self._lock = Lock()
         self._parts: list[FileIndex] = []
         self._rows: list[tuple[Any, ...]] = []
-        self._prompts: list[str] = []
-        self._strips: list[str] = []
+        self._words: list[Words] = []
         self._right, self._ends = array("q"), array("q")
 
     def fill(self, groups: Iterator[tuple[int, Group]]) -> None:
@@ -181,8 +197,7 @@ class _Growing:
             row, right = summary(place, group), right_strategies(group)
             with self._lock:
                 self._rows.append(row)
-                self._prompts.append(sys.intern(group.prompt[:PROMPT_KEPT]))  # they come again
-                self._strips.append(sys.intern(strip(group.samples)))
+                self._words.append(Words.of(group))
                 self._right.extend(right)
                 self._ends.append(len(self._right))
                 if len(self._rows) >= PART:
@@ -198,10 +213,10 @@ class _Growing:
     def _pack(self) -> None:
         """Put the last rows into arrays, which take a tenth of the memory."""
         self._parts.append(FileIndex(
-            np.array(self._rows, dtype=ROW), tuple(self._prompts), tuple(self._strips),
+            np.array(self._rows, dtype=ROW), tuple(self._words),
             np.array(self._right, np.int64), np.array(self._ends, np.int64),
         ))  # fmt: skip
-        self._rows, self._prompts, self._strips = [], [], []
+        self._rows, self._words = [], []
         self._right, self._ends = array("q"), array("q")
 
 
@@ -214,8 +229,7 @@ def joined(parts: Sequence[FileIndex]) -> FileIndex:
     whole = np.empty(0, np.int64)
     return FileIndex(
         np.concatenate([np.empty(0, ROW), *(part.rows for part in parts)]),
-        tuple(prompt for part in parts for prompt in part.prompts),
-        tuple(strip for part in parts for strip in part.strips),
+        tuple(words for part in parts for words in part.words),
         np.concatenate([whole, *(part.right for part in parts)]),
         np.concatenate([whole, *ends]),
     )

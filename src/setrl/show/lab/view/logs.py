@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 from zipfile import ZipFile, is_zipfile
 
 from typing_extensions import override
@@ -29,23 +29,23 @@ SCANNED = 0.4  # of the work on a file is finding its rows; then its groups are 
 ONLY_STEP = 0  # of a log that has no steps
 
 
-class GroupLog(Protocol):
-    """Where the groups of one training run or of one file are.
+class GroupLog:
+    """Where the groups of one training run or of one file are; by default a file for each step.
 
-    `by_step` is whether each file is a step, which is short enough to be read while a reader waits.
+    A log has `files` (step → file). `by_step` is whether each file is a step, which is short enough
+    to be read while a reader waits.
     """
 
-    by_step: bool
-
-    @property
-    def files(self) -> Mapping[int, Path]:
-        """Step → file."""
+    by_step = True
+    files: Mapping[int, Path]
 
     def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step."""
+        raise NotImplementedError
 
     def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group of the first groups of a long file, as far as its first rows tell."""
+        return iter(())
 
     def group(self, step: int, place: int) -> Group:
         """Return the group at a place of a step's file.
@@ -53,43 +53,27 @@ class GroupLog(Protocol):
         Raises:
             LookupError: If no group begins there.
         """
+        raise NotImplementedError
 
     def origin(self, step: int, place: int) -> Origin:
         """Return where the advantages of a group come from."""
-
-    def raw(self, step: int, place: int, sample: int) -> Any:
-        """Return a sample as the log has it, with all its fields; None where that is not kept."""
-
-    def share(self, step: int) -> float:
-        """Return how much of a step's file is read, from 0 to 1."""
-
-    def notes(self) -> list[str]:
-        """Return how the log was read, and what was noticed."""
-
-
-class _ByStep:
-    """A log of training, with a file for each step."""
-
-    by_step = True
-
-    def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
-        yield from ()
-
-    def origin(self, step: int, place: int) -> Origin:
         return Origin("loss")
 
     def raw(self, step: int, place: int, sample: int) -> Any:
+        """Return a sample as the log has it, with all its fields; None where that is not kept."""
         return None
 
     def share(self, step: int) -> float:
+        """Return how much of a step's file is read, from 0 to 1."""
         return 0.0
 
     def notes(self) -> list[str]:
+        """Return how the log was read, and what was noticed."""
         return []
 
 
 @dataclass(frozen=True)
-class Rollouts(_ByStep):
+class Rollouts(GroupLog):
     """The rollouts of setrl's own training runs; a group's place is the byte at which it begins.
 
     Attributes:
@@ -104,6 +88,7 @@ class Rollouts(_ByStep):
     def origin(self, step: int, place: int) -> Origin:
         return Origin("loss", self.config)
 
+    @override
     def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step; a line that is still written is passed over.
 
@@ -114,14 +99,11 @@ class Rollouts(_ByStep):
             where = f"{self.files[step]}:{number}"
             yield start, replace(group_of(checked(record, where), where), step=step)
 
+    @override
     def group(self, step: int, place: int) -> Group:
-        """Return the group that begins at a byte.
-
-        Raises:
-            LookupError: If no group begins there.
-        """
         return replace(group_of(self._record(step, place), str(self.files[step])), step=step)
 
+    @override
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return a sample as its line has it.
 
@@ -147,7 +129,7 @@ class Rollouts(_ByStep):
 
 
 @dataclass(frozen=True)
-class ToolLog(_ByStep):
+class ToolLog(GroupLog):
     """The log of another trainer, a file for each step; a group's place is its number in the file.
 
     Attributes:
@@ -162,6 +144,7 @@ class ToolLog(_ByStep):
     _read: OrderedDict[int, list[Group]] = field(default_factory=OrderedDict, compare=False)
     _lock: Any = field(default_factory=Lock, compare=False)
 
+    @override
     def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Place and group, of every group of a step.
 
@@ -171,8 +154,8 @@ class ToolLog(_ByStep):
         """
         yield from enumerate(self._of_step(step))
 
+    @override
     def group(self, step: int, place: int) -> Group:
-        """Return the group with a number."""
         if place < 0:
             raise LookupError(place)
         return self._of_step(step)[place]
@@ -197,7 +180,7 @@ class ToolLog(_ByStep):
         ]
 
 
-class FileLog:
+class FileLog(GroupLog):
     """Any log that `setrl.logs.open_log` reads; a group's place is its number in the log.
 
     The log is read as a whole once, in the background; until then its first rows stand for it. A
@@ -216,19 +199,16 @@ class FileLog:
         self._lock = Lock()
         self._log: Log | None = None
         self._share = 0.0
+        self.files = {ONLY_STEP: path}
 
-    @property
-    def files(self) -> Mapping[int, Path]:
-        """The only step → the file."""
-        return {ONLY_STEP: self.path}
-
+    @override
     def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
-        """Yield number and group, as far as the first rows tell."""
         if self.tool is not None and READERS[self.tool].by_step:
             return  # its last step is known only at the end
         self._log = self._open(first=FIRST_ROWS)
         yield from self._each(self._log)
 
+    @override
     def groups(self, step: int) -> Iterator[tuple[int, Group]]:
         """Yield number and group, of every group.
 
@@ -242,11 +222,12 @@ class FileLog:
             self._reach(SCANNED + (1 - SCANNED) * place / len(log))
             yield place, group
 
+    @override
     def group(self, step: int, place: int) -> Group:
-        """Return the group with a number."""
         with self._lock:
             return self._shown(self._log_with(place)[place])
 
+    @override
     def origin(self, step: int, place: int) -> Origin:
         """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
         with self._lock:
@@ -257,18 +238,19 @@ class FileLog:
             return Origin("credit", own)
         return Origin("loss" if log.source == "trl" else "log")
 
+    @override
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return the object of the log that holds a sample."""
         with self._lock:
             items = [item for _, item in self._log_with(place).items(place)]
         return items[sample] if len(items) > 1 else items[0]
 
+    @override
     def share(self, step: int) -> float:
-        """Return how much of the file is read, from 0 to 1."""
         return self._share
 
+    @override
     def notes(self) -> list[str]:
-        """Return how the log was read, and what was noticed."""
         return [self._log.head, *self._log.notes()] if self._log is not None else []
 
     def _paths(self) -> list[Path]:

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from setrl.evaluate.by_task import estimates_by_task
+from setrl.evaluate.intervals import IntervalConfig
+from setrl.evaluate.task_text import task_rows
+from setrl.evaluate.text import with_interval
 from setrl.show.lab.view.index import ROW, FileIndex
 from setrl.support.errors import ConfigError
 
@@ -102,7 +106,7 @@ class PageTable:
         keep = SHOWN[show](self.groups.rows)
         if text:
             wanted = text.lower()
-            is_in = [wanted in prompt.lower() for prompt in self.groups.prompts]
+            is_in = [wanted in words.prompt.lower() for words in self.groups.words]
             keep &= np.array(is_in, dtype=bool) | self._are_in(hits or set())
         return np.flatnonzero(keep)
 
@@ -120,19 +124,29 @@ class PageTable:
         if by not in SORTS:
             raise ConfigError(f"groups can be sorted by {', '.join(SORTS)}, not by {by[:40]!r}")
         if by == "prompt":
-            prompts = self.groups.prompts
-            order = sorted(chosen.tolist(), key=lambda i: prompts[i], reverse=descending)
+            words = self.groups.words
+            order = sorted(chosen.tolist(), key=lambda i: words[i].prompt, reverse=descending)
             return np.array(order, dtype=np.int64)
         values = self.values[by][chosen]
         return chosen[np.argsort(-values if descending else values, kind="stable")]
+
+    def by_task(self) -> dict[str, Any] | None:
+        """Return pass@1 of each task as `setrl evaluate` writes it; None if there is one task."""
+        tasks_P = [words.task for words in self.groups.words]
+        of_all = {"pass@1": self.values["pass1"][None]}
+        found = estimates_by_task(tasks_P, of_all, IntervalConfig())
+        if found is None:
+            return None
+        titles, rows = task_rows(found, (), with_interval)
+        shown = [[task, f"{problems:,}", *cells] for task, problems, cells in rows]
+        return {"head": ["task", "problems", *titles], "rows": shown}
 
     def row(self, number: int) -> dict[str, Any]:
         """Return what the table shows of a group."""
         row = self.groups.rows[number]
         shown = {name: row[name].item() for name in ROW.names or () if name not in HIDDEN}
         shown |= {name: float(self.values[name][number]) for name in ("pass1", "lost", "change")}
-        texts = {name: getattr(self.groups, f"{name}s")[number] for name in ("prompt", "strip")}
-        return {**shown, **texts, "place": int(row["place"])}
+        return {**shown, **self.groups.words[number]._asdict(), "place": int(row["place"])}
 
 
 def _pass1(rows: np.ndarray) -> np.ndarray:
