@@ -18,7 +18,7 @@ from setrl_grader.forms import is_another_form
 from setrl_grader.golds import damage, gold_answer, gold_problem
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
-from setrl_grader.grammar import parse, readings
+from setrl_grader.grammar import parse, parse_with, readings, told
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
@@ -140,7 +140,7 @@ class MathGrader(Grader):
         if gold_problem(stated) or len(stated) > self.max_length:
             answer = self.read(text)
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
-        written = normal_form(stated)
+        written = turned(normal_form(stated))
         gold_form = turned(_exact(written))
         answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)))
         if answer == Reason.SEVERAL_BOXES:
@@ -172,13 +172,12 @@ class MathGrader(Grader):
         boxes = final_boxes(thought)
         if not boxes.answers:
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
-        different = set(boxes.answers)
-        if max(map(len, different)) > self.max_length:
+        if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
-        forms = {spaceless(normal_form(answer, letters)) for answer in different}
-        if len(forms) > 1:
+        forms = [turned(normal_form(answer, letters)) for answer in boxes.answers]
+        if len(set(map(spaceless, forms))) > 1:
             return Reason.SEVERAL_BOXES
-        return turned(normal_form(boxes.answers[-1], letters)) or Reason.NO_BOX
+        return forms[-1] or Reason.NO_BOX
 
     def _after_grading(self, answer: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
@@ -215,16 +214,25 @@ def judged(
             algebra=lambda one, other: same_statement(one, other, equal),
         )
 
-    calls, *products = readings(gold, answer)
+    first, *others = _different(gold, answer)
     try:
         with budget(STEPS):
-            found, others = read(calls), [*map(read, products)]
+            found = read(first)
+            for each in others:
+                if bool(read(each).equal) != bool(found.equal):
+                    ways = told(first ^ each)
+                    return Finding(False, "two readings", gold, answer, detail=(ways,))
     except BudgetError:
         return Finding(False, "budget", gold, answer)
-    if any(bool(each.equal) != bool(found.equal) for each in others):
-        names = ", ".join(sorted(calls - products[0]))
-        return Finding(False, "two readings", gold, answer, detail=(names,))
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
+
+
+def _different(gold: str, answer: str) -> list[frozenset[str]]:
+    """Return the readings in which a gold and an answer say different things."""
+    found = {}
+    for each in readings(gold, answer):
+        found.setdefault((parse_with(gold, each), parse_with(answer, each)), each)
+    return [*found.values()]
 
 
 def _has_unit(tree: Tree) -> bool:

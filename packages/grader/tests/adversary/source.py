@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from setrl_grader import normal_form, numeric, points
+from setrl_grader import grammar, numeric, points
 from setrl_grader.compare import MAX_DEPTH, MAX_ITEMS
 
 PRODUCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -184,7 +184,7 @@ def _limits(rng: random.Random) -> Iterator[tuple[str, str, str]]:
     yield "items", items + f",{n + 100}", items + f",{n + 101}"
     nested = "(" * (MAX_DEPTH - 1) + f"{n},1" + "),1" * (MAX_DEPTH - 2) + ")"
     yield "depth", nested.replace(str(n), str(n + 1), 1), nested
-    endless = "3" * (normal_form.MAX_ENDLESS + 1)
+    endless = "3" * (grammar.MAX_ENDLESS + 1)
     yield "endless digits", f"{n}.{endless}...", rf"{n}\frac{{1}}{{3}}"
 
 
