@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setrl.rewards.grading import Grade, Grader, MathGrader
-from setrl.rewards.problem import Reading
+from setrl.rewards.grading import Gold, Grade, Grader, MathGrader
+from setrl.rewards.problem import Problem, Reading
 from setrl.support.errors import DataError
 
 
@@ -24,7 +24,7 @@ class MathVerifier:
 
     def __call__(
         self,
-        gold: str,
+        gold: str | Gold,
         texts: Sequence[str],
         *,
         unit: str = "",
@@ -34,7 +34,7 @@ class MathVerifier:
         """Return one reading for each text.
 
         Args:
-            gold: The correct answer.
+            gold: The correct answer, which may declare its type.
             texts: The samples.
             unit: The unit of the correct answer. If there is one, samples may give any unit.
             error: The largest absolute error of a number that is accepted, in addition to the
@@ -49,6 +49,11 @@ class MathVerifier:
             texts, golds, prompts=prompts, units=bool(unit) or None, error=error
         )
         return readings(self.grader, gold, grades)
+
+
+def typed_gold(problem: Problem) -> Gold:
+    """Return the gold of a problem, with the type that its field `gold_type` declares."""
+    return Gold(problem.gold, problem.columns.get("gold_type"))
 
 
 def readings(grader: Grader, gold: object, grades: Sequence[Grade]) -> list[Reading]:

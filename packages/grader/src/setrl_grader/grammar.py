@@ -28,9 +28,10 @@ derivatives as operators, products of matrices.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from setrl_grader.exact import exact_value
@@ -66,11 +67,14 @@ _NUMERALS = (  # numbers of several signs
     r"|(?<![\d.,])(?P<comma>0,\d{2,})(?![\d,.])"
     rf"|(?<![\w.])(?P<endless>\d*\.\d{{1,{MAX_ENDLESS}}}\s*\\ldots(?=\s*(?:\Z|[,;)\]])))"
 )
-_SIGNS = r"\\(?:begin|end)\{[a-zA-Z]+\}|\\\\|\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|[a-zA-Z]+|\s+|."
+_SIGNS = (
+    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\\\|\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|[a-zA-Z]+"
+    r"|\s+|."
+)
 _SIGN, _TOKEN = (re.compile(each, re.DOTALL) for each in (_SIGNS, f"{_NUMERALS}|{_SIGNS}"))
 _PERIOD = re.compile(r"(\d*\.\d*?)(?:(\d)\2\2+|(\d{2,}?)\3+)\s*\\ldots")  # 0.1666…
 _BEFORE_ALL = re.compile(r"(?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?\s*\Z")
-_SCIENTIFIC = re.compile(rf"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+(?!\w)")
+_SCIENTIFIC = re.compile(r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+(?!\w)")
 _OPEN_POWER = re.compile(r"(?:[2-9]|\d{2,})[eE][+-](?!0)")  # 3e-05 is Python's
 _NUMBER = re.compile(r"\.?[0-9]")
 _DIFFERENTIALS = {"x", "y", "z", "t", "u", "v", "s", "r", r"\theta", r"\phi", r"\varphi"}
@@ -133,10 +137,14 @@ class _Choice(NamedTuple):
     spelling: re.Pattern[str]
     ways: str
     letter: str = ""
-    settled: dict[str, bool] = {}
+    settled: Mapping[str, bool] = MappingProxyType({})
 
 
-_LISTS = frozenset(["set", "tuple"])
+_OF_TYPE = {
+    "set": frozenset(["1, 234"]),  # are two members
+    "tuple": frozenset(["1, 234"]),
+    "expression": frozenset(["Rabc"]),  # is a product, however long
+}
 CHOICES = {
     "3e-1": _Choice(
         re.compile(rf"(?<![\w.]){_OPEN_POWER.pattern}\d"),
@@ -198,17 +206,8 @@ def parse_with(text: str, functions: frozenset[str]) -> Part:
     return part if reader.at == len(reader.tokens) else Part("text", text.strip())
 
 
-def applied_names(gold: str, answer: str = "") -> frozenset[str]:
-    r"""Return the names that stand before brackets as functions, with those in doubt.
-
-    >>> sorted(applied_names("E(X^2)")), sorted(applied_names("n(n+1)+a(n)"))
-    (['E'], ['a'])
-    """
-    return readings(gold, answer)[0]
-
-
 def readings(gold: str, answer: str = "", kind: str = "") -> list[frozenset[str]]:
-    r"""Return the names that may be functions and the choices of spelling, in each way to take them.
+    r"""Return the names that are functions and the choices of spelling, in each way to take them.
 
     A name is a function if it looks like one, f or \Phi, or if its brackets hold one letter or
     number, or a list: a(n). It is a factor where it occurs without brackets too, n(n+1): in the
@@ -225,9 +224,8 @@ def readings(gold: str, answer: str = "", kind: str = "") -> list[frozenset[str]
     theirs, theirs_doubt, theirs_bare = _names(answer)
     sure = (ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare)
     doubt = (ours_doubt | theirs_doubt) - sure - ours_bare - theirs_bare
+    sure |= _OF_TYPE.get(kind, frozenset())
     found = [sure | doubt, sure] if doubt else [sure]
-    if kind in _LISTS:
-        found = [each | {"1, 234"} for each in found]
     letters = {*ours_bare, *theirs_bare}
     for name, choice in CHOICES.items():
         if not any(map(choice.spelling.search, (gold, answer))):
@@ -241,16 +239,15 @@ def readings(gold: str, answer: str = "", kind: str = "") -> list[frozenset[str]
 
 @lru_cache(maxsize=4096)
 def open_readings(gold: str, kind: str = "") -> str:
-    """Return the readings of a gold between which only its kind or an answer can decide.
+    """Return in words the spellings of a gold that have two readings, which its type settles.
 
     >>> open_readings("3e-1"), open_readings("3e-1", "number"), open_readings("[1,2]")
     ('3e-1 as a number in e-notation or as a product with e', '', '')
     """
     first, *others = readings(gold, kind=kind)
     part = parse_with(gold, first)
-    return told(
-        {name for each in others if parse_with(gold, each) != part for name in first ^ each}
-    )
+    unlike = [each for each in others if parse_with(gold, each) != part]
+    return told(name for name in CHOICES if any(name in first ^ each for each in unlike))
 
 
 def told(names: Iterable[str]) -> str:
@@ -276,9 +273,11 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         may_be = base in CAPITALS or (found["power"] and base in _NAMES_OF_FUNCTIONS | {"h"})
         if argument is None or (found["power"] and not may_be):
             bare.add(name)
-        elif base in _NAMES_OF_FUNCTIONS - CAPITALS or found["primes"]:
-            applied.add(name)
-        elif len(argument) > 1 and not found["power"]:
+        elif (
+            base in _NAMES_OF_FUNCTIONS - CAPITALS
+            or found["primes"]
+            or (len(argument) > 1 and not found["power"])
+        ):
             applied.add(name)
         elif may_be:
             doubt.add(name)
@@ -298,7 +297,7 @@ def _split(text: str, reading: frozenset[str]) -> tuple[list[str], list[str]]:
         elif token.isspace():
             if pieces:
                 pieces[-1] += token
-        elif len(token) > 1 and token[0].isalpha() and not _is_word(token, text, found, pieces):
+        elif token.isalpha() and ("Rabc" in reading or not _is_word(token, text, found, pieces)):
             tokens += token
             pieces += token
         else:
