@@ -217,8 +217,8 @@ def readings(gold: str, answer: str = "", kind: str = "") -> list[frozenset[str]
 
     >>> [sorted(each) for each in readings("P(1+r)+f(x)")], readings("P(1+r)", "P+Pr")
     ([['P', 'f'], ['f']], [frozenset()])
-    >>> [sorted(each) for each in readings("3e-1")], readings("3e-1", kind="expression")
-    ([[], ['3e-1']], [frozenset()])
+    >>> [sorted(each) for each in readings("3e-1")], readings("3e-1", kind="number")
+    ([[], ['3e-1']], [frozenset({'3e-1'})])
     """
     ours, ours_doubt, ours_bare = _names(gold)
     theirs, theirs_doubt, theirs_bare = _names(answer)
