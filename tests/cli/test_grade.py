@@ -26,6 +26,8 @@ def graded(*arguments: str) -> int:
         (("5", "5 trees"), 11, "unreadable: 5 trees has no certain reading"),
         (("5", "2x+"), 11, "unreadable: something is missing in the answer"),
         (("--units", "5", "5 cm"), 0, "right:"),
+        (("3e-1", "0.3", "--type", "number"), 0, "right: "),
+        (("3e-1", "0.3"), 10, "or as a product with e"),
         (("x<2", "2x+3<7", "--prompt", "Solve $2x+3<7$."), 10, "wrong: "),
     ],
 )

@@ -20,6 +20,12 @@ def test_it_speaks_the_language_of_trl(grader):
     assert grader.__name__ == "math_answer"
 
 
+def test_a_column_declares_the_types_of_golds():
+    types = {"answer": ["3e-1", "3e-1"], "gold_type": ["number", None]}
+    found = MathAnswer()(prompts=["?"] * 2, completions=[r"\boxed{0.3}"] * 2, **types)
+    assert found == [1.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("kind", "gold", "text"),
     [(NumberAnswer, "7", "so 7"), (ChoiceAnswer, "B", "(B)"), (ExactAnswer, "a", "A.")],

@@ -26,7 +26,8 @@ STATEMENTS = (
 EXPRESSIONS = (
     "12.5", "1.5 million", r"0.1\overline{6}", r"0.\bar{6}", "0.(36)", r"2\frac{1}{2}",
     "2 1/2", "x_{1}'", r"\pi", "dx", "f(x)",
-    "f'(x)", "x+1", "2xy", r"\frac{x}{2}", "x/2", "x^2", "-x", r"\sqrt[3]{x}", r"\binom{n}{k}",
+    "f'(x)", "f^2(x)", "f^{(3)}", "1,234", "1.5e-3", r"0.1666\ldots", "2[x]",
+    "x+1", "2xy", r"\frac{x}{2}", "x/2", "x^2", "-x", r"\sqrt[3]{x}", r"\binom{n}{k}",
     r"{n \choose k}", "{}_{n}C_k", "2[x+1]", "n!", "n!!", "|x|", r"\lfloor x\rfloor",
     r"\lceil x\rceil", r"30^\circ",
     r"\log_{2} x", r"\sin^2 x", r"\sin^{-1} x", r"\gcd(a,b)", r"\vec{a}\times\vec{b}",
@@ -34,7 +35,7 @@ EXPRESSIONS = (
 )  # fmt: skip
 UNREAD = (
     r"\int_0^1 x\,dx", r"\lim_{x\to 0} x", "1/2x", "x2", r"\frac{d}{dx}x^2", r"3\frac{4}{2}",
-    "f^2(x)", "2[x]", r"\mathbb{Z}", r"\forall x", "]0,1[", "0xFF",
+    r"\mathbb{Z}", r"\forall x", "]0,1[", "0xFF",
     r"\begin{cases}x\end{cases}",
 )  # fmt: skip
 _OPS = {"/": "quotient", "*": "product", "+": "sum", "-": "negative", "^": "power",

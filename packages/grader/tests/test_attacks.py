@@ -84,7 +84,9 @@ def test_texts_that_state_the_gold(gold, text, grader):
 
 
 def test_golds_accept_themselves_and_no_changed_copy(grader):
-    golds = sorted({gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)} - {"NaCl"})
+    golds = sorted(
+        {gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)} - {"NaCl", "3e-1"}
+    )
     assert [each for each in zip(golds, grader.gold_problems(golds), strict=True) if each[1]] == []
 
 

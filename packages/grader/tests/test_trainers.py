@@ -83,9 +83,19 @@ def test_lighteval_may_have_no_sample(monkeypatch):
     }.items():
         monkeypatch.setitem(sys.modules, name, module)
     compute = setrl_grader.lighteval_metric().sample_level_fn.compute
+    typed = SimpleNamespace(get_golds=lambda: ["3e-1"], query="?", specific={"gold_type": "number"})
+    assert compute(SimpleNamespace(final_text=[r"\boxed{0.3}"]), typed) == 1.0
     doc = SimpleNamespace(get_golds=lambda: ["8"], query="?")
     texts = ([], [""], [r"\boxed{8}", ""])
     assert [compute(SimpleNamespace(final_text=each), doc) for each in texts] == [0.0, 0.0, 1.0]
+
+
+def test_a_data_set_declares_the_types_of_its_golds():
+    three = [r"\boxed{0.3}"] * 3
+    types = ["number", "expression", None]
+    assert trl_reward(three, answer=["3e-1"] * 3, gold_type=types) == [1.0, 0.0, 0.0]
+    scores = [compute_score("", three[0], "3e-1", {"gold_type": each}) for each in types]
+    assert [each["score"] for each in scores] == [1.0, 0.0, 0.0]
 
 
 def test_verl_gets_a_score_for_anything():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from tyro.conf import Positional
 
@@ -25,6 +26,7 @@ class GradeAnswer(Said):
         answer: The given answer, or the text of a sample with its answer in a \boxed{}.
         units: Accept an answer whose unit is missing, or that has a unit where the gold has none.
         prompt: The problem: a formula that only copies it is no answer.
+        type: What the gold is, where its spelling has two readings, such as 3e-1 and 0,125.
 
     Json:
         verdict: Right, wrong or unreadable, in small letters.
@@ -38,16 +40,20 @@ class GradeAnswer(Said):
     answer: Positional[str]
     units: bool = False
     prompt: str | None = None
+    type: Literal["number", "expression", "set", "tuple", "interval", "equation", "text"] | None = (
+        None
+    )
 
     def run(self) -> int:
         """Print the verdict and why, and return its exit code."""
-        from setrl.rewards.grading import MathGrader
+        from setrl.rewards.grading import Gold, MathGrader
 
         grader = MathGrader(units=self.units)
         boxed = self.answer if r"\boxed" in self.answer else rf"\boxed{{{self.answer}}}"
-        grade = grader.grade(boxed, self.gold, prompt=self.prompt)
+        gold = Gold(self.gold, self.type)
+        grade = grader.grade(boxed, gold, prompt=self.prompt)
         if grade.correct is None:
-            [problem] = grader.gold_problems([self.gold])
+            [problem] = grader.gold_problems([gold])
             raise DataError(f"the gold {self.gold!r} cannot be used for grading: {problem}")
         keys = ("verdict", "why", "answer", "certificate", "witness")
         record = {key: getattr(grade, key) for key in keys}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from setrl.rewards.grading import ChoiceGrader, ExactGrader, Grader, MathGrader, NumberGrader
+from setrl.rewards.grading import ChoiceGrader, ExactGrader, Gold, Grader, MathGrader, NumberGrader
 from setrl.samples.conversation import Text, plain_text
 
 
@@ -23,7 +23,8 @@ class _Answer(Grader):
     ) -> list[float | None]:
         """Return the reward of each sample; None if its gold is missing or cannot be used.
 
-        An answer that copies a formula of its prompt is wrong.
+        An answer that copies a formula of its prompt is wrong. The column `gold_type` may declare
+        the types of the golds.
 
         Raises:
             ValueError: If the column of golds is missing, or there is not one gold for each sample.
@@ -34,7 +35,10 @@ class _Answer(Grader):
                 f"but the columns are: {', '.join(columns) or 'none'}"
             )
         texts = [plain_text(completion) for completion in completions]
-        grades = self.grades(texts, columns[self.gold], prompts=prompts)
+        golds = columns[self.gold]
+        if types := columns.get("gold_type"):
+            golds = [Gold(*each) for each in zip(golds, types, strict=True)]
+        grades = self.grades(texts, golds, prompts=prompts)
         return [grade.reward for grade in grades]
 
 

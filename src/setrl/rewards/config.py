@@ -25,7 +25,7 @@ from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
 from setrl.rewards.own_process import OwnProcess
 from setrl.rewards.problem import Problem, Reading
-from setrl.rewards.verifier import MathVerifier, readings
+from setrl.rewards.verifier import MathVerifier, readings, typed_gold
 from setrl.samples.conversation import Conversation, Text
 from setrl.samples.values import is_outcome
 from setrl.support import names
@@ -138,10 +138,11 @@ class RewardSet:
             DataError: If the gold cannot be used for grading.
             RunError: If a function fails, and errors are to stop the run; or if it says neither.
         """
+        gold = typed_gold(problem)
         if isinstance(self.outcome, MathAnswer):
             return MathVerifier(self.outcome).read(problem, texts)
         if isinstance(self.outcome, Grader):
-            golds, prompts = [problem.gold] * len(texts), [problem.prompt] * len(texts)
+            golds, prompts = [gold] * len(texts), [problem.prompt] * len(texts)
             grades = self.outcome.grades(texts, golds, prompts=prompts)
             return readings(self.outcome, problem.gold, grades)
         return self._read_by_function(problem, texts, chat)

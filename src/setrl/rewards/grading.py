@@ -5,6 +5,7 @@ from setrl.support.installing import install
 try:
     from setrl_grader import ChoiceGrader as ChoiceGrader
     from setrl_grader import ExactGrader as ExactGrader
+    from setrl_grader import Gold as Gold
     from setrl_grader import Grade as Grade
     from setrl_grader import Grader as Grader
     from setrl_grader import MathGrader as MathGrader

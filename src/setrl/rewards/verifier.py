@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from setrl.rewards.grading import Grade, Grader, MathGrader
+from setrl.rewards.grading import Gold, Grade, Grader, MathGrader
 from setrl.rewards.problem import Problem, Reading
 from setrl.support.errors import DataError
 
@@ -22,9 +23,9 @@ class MathVerifier:
     def __init__(self, grader: MathGrader | None = None) -> None:
         self.grader = grader or MathGrader()
 
-    def __call__(self, gold: str, texts: Sequence[str]) -> list[Reading]:
+    def __call__(self, gold: str | Gold, texts: Sequence[str]) -> list[Reading]:
         """Return one reading for each text, of a problem of which only the gold is known."""
-        return self.read(Problem("", gold=gold), texts)
+        return self._graded(gold, texts)
 
     def read(self, problem: Problem, texts: Sequence[str]) -> list[Reading]:
         """Return one reading for each text.
@@ -38,10 +39,20 @@ class MathVerifier:
         Raises:
             DataError: If the gold cannot be used for grading.
         """
-        golds, prompts = [str(problem.gold)] * len(texts), [problem.prompt or None] * len(texts)
-        units = bool(problem.unit) or None
-        grades = self.grader.grades(texts, golds, prompts=prompts, units=units, error=problem.error)
-        return readings(self.grader, str(problem.gold), grades)
+        gold, units = typed_gold(problem), bool(problem.unit) or None
+        known = gold if gold.type else str(problem.gold)
+        return self._graded(known, texts, problem.prompt or None, units=units, error=problem.error)
+
+    def _graded(
+        self, gold: str | Gold, texts: Sequence[str], prompt: object = None, **how: Any
+    ) -> list[Reading]:
+        golds, prompts = [gold] * len(texts), [prompt] * len(texts)
+        return readings(self.grader, gold, self.grader.grades(texts, golds, prompts=prompts, **how))
+
+
+def typed_gold(problem: Problem) -> Gold:
+    """Return the gold of a problem, with the type that its field `gold_type` declares."""
+    return Gold(problem.gold, problem.columns.get("gold_type"))
 
 
 def readings(grader: Grader, gold: object, grades: Sequence[Grade]) -> list[Reading]:

@@ -18,6 +18,7 @@ from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.grading import gold_answer, gold_problem
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
+from setrl.rewards.verifier import typed_gold
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_text
 from setrl.support.files.loading import load_function
@@ -223,9 +224,9 @@ class FileTask(Task):
         """
         if not self.spec.needs_gold:
             return found
-        golds = [problem.gold for problem in found]
+        golds = [typed_gold(problem) for problem in found]
         why = (
-            ["no answer" if g is None else gold_problem(gold_answer(g)) for g in golds]
+            ["no answer" if g.gold is None else gold_problem(gold_answer(g)) for g in golds]
             if isinstance(self.reward_set.outcome, MathAnswer)
             else self.reward_set.gold_problems(golds)
         )
@@ -330,7 +331,7 @@ class FileTask(Task):
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
         self.check_evaluated()
         chosen = _some(self.usable(split), count, seed)
-        unfit = self.reward_set.gold_problems([problem.gold for problem in chosen])
+        unfit = self.reward_set.gold_problems([typed_gold(problem) for problem in chosen])
         chosen = [problem for problem, why in zip(chosen, unfit, strict=True) if why is None]
         if not chosen:
             raise DataError(f"no gold of the split {split!r} can be used for grading: {unfit[0]}")

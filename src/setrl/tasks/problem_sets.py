@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from setrl.rewards.verifier import MathVerifier
+from setrl.rewards.verifier import MathVerifier, typed_gold
 from setrl.support.errors import DataError
 from setrl.support.wording import are, count
 from setrl.tasks.domains import Domain, Problem, Reading
@@ -69,7 +69,7 @@ def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
         DataError: If no gold can be used.
     """
     verifier = MathVerifier()
-    why = verifier.grader.gold_problems([problem.gold for problem in problems])
+    why = verifier.grader.gold_problems([typed_gold(problem) for problem in problems])
     unfit = [f"{p.id} ({reason})" for p, reason in zip(problems, why, strict=True) if reason]
     fit = [problem for problem, reason in zip(problems, why, strict=True) if not reason]
     if not fit:

@@ -14,7 +14,7 @@ True
 from setrl_grader.boxes import final_boxes
 from setrl_grader.drop_in import parse, verify
 from setrl_grader.errors import GoldError
-from setrl_grader.golds import gold_answer, gold_problem
+from setrl_grader.golds import Gold, gold_answer, gold_problem
 from setrl_grader.grader import Grader
 from setrl_grader.grades import Grade, GradeCounts, Reason
 from setrl_grader.math_grader import MathGrader, grade
@@ -33,6 +33,7 @@ __version__ = "0.9.0"
 __all__ = [
     "ChoiceGrader",
     "ExactGrader",
+    "Gold",
     "GoldError",
     "Grade",
     "GradeCounts",

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
 from setrl_grader.forms import is_undone
-from setrl_grader.grammar import CHAINING, ORDERS, applied_names, parse, parse_with
+from setrl_grader.grammar import CHAINING, ORDERS, parse, parse_with, readings
 from setrl_grader.marks import MARKS, are_codes, compare_marked
-from setrl_grader.names import is_name, is_named, value_of
+from setrl_grader.names import are_points, is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
@@ -53,6 +53,7 @@ _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-
 _LETTERS = re.compile(r"\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)")  # (x, y) before a pair
 _NO_BRACKETS = {"expression", "text", "relation", "union", "ratio", "percent", "builder"}
 _ONE_LETTER_UNIT = re.compile(r"\d\s+([a-zA-Z])\Z")  # 5 m, which may be a product
+_OF_LETTERS = ("number", "expression", "equation")  # types in which letters are no words
 _FOREIGN = re.compile(r"[^\x00-\x7f°]|%.")  # Cyrillic letters, a percent sign within
 
 
@@ -63,7 +64,8 @@ def compare(
     relative_tolerance: float,
     units: bool = False,
     unevaluated: bool = False,
-    functions: frozenset[str] | None = None,
+    reading: frozenset[str] | None = None,
+    kind: str = "",
     algebra: Algebra,
 ) -> Finding:
     r"""Return whether two normal forms are the same answer, and what decided it.
@@ -74,7 +76,8 @@ def compare(
         relative_tolerance: For decimals, see `numbers.equal_numbers`.
         units: Whether a unit may be missing on one side; two different units still differ.
         unevaluated: Whether an operation may be left to do.
-        functions: The names that are functions before brackets; None for `applied_names`.
+        reading: What has two readings, see `grammar.readings`; None for the first.
+        kind: The type that the gold declares.
         algebra: Compares two single items that are not both numbers or words.
 
     >>> for answer in (r"\{1,2\}", "(1.0,2)"):
@@ -84,8 +87,8 @@ def compare(
     True entries
     """
     answer = _with_counter_of(gold, answer)
-    functions = applied_names(gold, answer) if functions is None else functions
-    one = _Comparison(functions, relative_tolerance, units, unevaluated, algebra)
+    reading = readings(gold, answer, kind)[0] if reading is None else reading
+    one = _Comparison(reading, kind, relative_tolerance, units, unevaluated, algebra)
     return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
 
 
@@ -129,7 +132,8 @@ def _chained(part: Part) -> bool:
         return False
     if CHAINING.intersection(part.marks.split()):
         return True
-    return _equations(part) > 1 or (_equations(part) == 1 and not is_named(part))
+    named = is_named(part) or are_points(part)
+    return _equations(part) > 1 or (_equations(part) == 1 and not named)
 
 
 def _is_arithmetic(part: Part) -> bool:
@@ -215,32 +219,38 @@ def _shape(part: Part) -> _Shape:
 class _Comparison:
     def __init__(
         self,
-        functions: frozenset[str],
+        reading: frozenset[str],
+        kind: str,
         tolerance: float,
         units: bool,
         unevaluated: bool,
         algebra: Algebra,
     ):
-        self.functions = functions
+        self.reading, self.kind = reading, kind
         self.relative_tolerance = tolerance
         self.units, self.unevaluated = units, unevaluated
         self.algebra = algebra
 
     def part(self, text: str) -> Part:
         """Read a part of a side; the names have the meaning that they have in all of both."""
-        return parse_with(text, self.functions)
+        return parse_with(text, self.reading)
 
     def answers(self, gold: Part, answer: Part, depth: int) -> Finding:
         spend(STEPS_OF_PAIR + len(gold.text) + len(answer.text))
         if same_text(gold.text, answer.text):
             return Finding(True, "same text", gold.text, answer.text)
+        if self.kind == "text":
+            same = same_words(gold.text, answer.text)
+            return Finding(same, "words", gold.text, answer.text)
         one, other = choice_of(gold.text), choice_of(answer.text)
         if one and other:
             return self._choices(gold.text, answer.text, (one, other), depth)
         gold = self.part(one[1]) if one and one[1] else gold
         answer = self.part(other[1]) if other and other[1] else answer
         gold, answer = _said_set(gold), _said_set(answer)
-        reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
+        reals: object = NotImplemented
+        if self.kind != "tuple":
+            reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
         if reals is not NotImplemented:
             return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)
         return self._shapes(gold, answer, depth)
@@ -263,7 +273,7 @@ class _Comparison:
         cycles = [MARKS["a permutation"].read(spaceless(one)) for one in (gold, answer)]
         if None not in cycles:  # their brackets are part of the mark
             return Finding(cycles[0] == cycles[1], "mark", gold, answer)
-        ours, theirs = _alike(_shape(gold_part), _shape(answer_part))
+        ours, theirs = self._alike(_shape(gold_part), _shape(answer_part))
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):
             return Finding(False, "brackets", gold, answer)  # a set is not its only member
@@ -287,9 +297,9 @@ class _Comparison:
 
     def items(self, gold: Part, answer: Part) -> Finding:
         """Compare two items: without their names, units and currencies, then by their kind."""
-        one, other, differ = _without_names(gold, answer)
+        one, other, differ = _without_names(gold, answer, self.kind == "equation")
         if differ:
-            return Finding(False, "names", gold.text, answer.text)
+            return _of_other_names(gold, answer)
         bare = _without_unit(one.text, other.text, lone=self.units)
         if bare != (one.text, other.text):
             one, other = self.part(bare[0]), self.part(bare[1])
@@ -334,18 +344,48 @@ class _Comparison:
         if numbers[0] and numbers[1]:
             same = equal_numbers(numbers[0], numbers[1], self.relative_tolerance)
             return Finding(same, "number", gold, answer)
-        if are_words(gold, answer):
-            return Finding(same_words(gold, answer), "words", gold, answer)
-        if is_symbol(keys[0]):
-            return Finding(False, "symbol", gold, answer)
+        if (found := self._words(gold_part, answer_part)) is not None:
+            return found
         if unread := next((text for text in (gold, answer) if _FOREIGN.search(text)), None):
             return Finding(False, "unread", gold, answer, detail=(unread,))
         if sorted(_POINTS.findall(gold)) != sorted(_POINTS.findall(answer)):
             return Finding(False, "points", gold, answer)
         return self.algebra(gold_part, answer_part)
 
+    def _words(self, gold: Part, answer: Part) -> Finding | None:
+        """Compare what may be words; letters that may be a product must be equal as both."""
+        words = are_words(gold.text, answer.text)
+        if self.kind in _OF_LETTERS or not (words or is_symbol(spaceless(gold.text))):
+            return None
+        same = words and same_words(gold.text, answer.text)
+        if not same and gold.tree and answer.tree and self.algebra(gold, answer).equal:
+            ways = f"{gold.text} as a word or as a product"
+            return Finding(False, "two readings", gold.text, answer.text, detail=(ways,))
+        return Finding(same, "words" if words else "symbol", gold.text, answer.text)
 
-def _without_names(gold: Part, answer: Part) -> tuple[Part, Part, bool]:
+    def _alike(self, gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
+        """Return both as tuples, if the gold may be one and one side is a named tuple."""
+        if self.kind in ("set", "interval"):
+            return gold, answer
+        if self.kind == "tuple":
+            gold, answer = (
+                each if each.brackets or len(each.items) < 2 else each._replace(brackets="()")
+                for each in (gold, answer)
+            )
+        return _alike(gold, answer)
+
+
+def _of_other_names(gold: Part, answer: Part) -> Finding:
+    """Return that two items name different things; AB = CD may be a statement, or name CD."""
+    for one, other in ((gold, answer), (answer, gold)):
+        sides = [spaceless(each.text) for each in one.parts] if are_points(one) else []
+        if spaceless(other.text) in sides:
+            ways = f"{one.text} as a statement or as a value with its name"
+            return Finding(False, "two readings", gold.text, answer.text, detail=(ways,))
+    return Finding(False, "names", gold.text, answer.text)
+
+
+def _without_names(gold: Part, answer: Part, equation: bool) -> tuple[Part, Part, bool]:
     """Return both without the names before them, where one has none or both have the same.
 
     Two different names are two different statements, x = 5 and y = 5, unless one side mentions
@@ -362,7 +402,7 @@ def _without_names(gold: Part, answer: Part) -> tuple[Part, Part, bool]:
         values = [spaceless(each.parts[1].text) for each in (gold, answer)]
         mentioned = names[0] in values[1] or names[1] in values[0]
         return gold, answer, not (mentioned or _same_function(*names))
-    if any(named) and min(counts) == 0:
+    if any(named) and min(counts) == 0 and not equation:
         return value_of(gold), value_of(answer), False
     return gold, answer, counts[0] != counts[1]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Real
+from typing import Literal, get_args
 
 from setrl_grader.boxes import final_boxes
 from setrl_grader.normal_form import normal_form
 
+GoldType = Literal["number", "expression", "set", "tuple", "interval", "equation", "text"]
 MAX_LENGTH = 2_000  # characters of a gold, and of an answer
 MAX_WORDS = 5
 
@@ -45,6 +48,33 @@ _COMMANDS = """
 KNOWN_COMMANDS = frozenset(_COMMANDS.split())
 
 
+@dataclass(frozen=True)
+class Gold:
+    r"""A gold that declares its type, which settles what has two readings.
+
+    Attributes:
+        gold: The gold, as data sets write it.
+        type: Of `GoldType`; None or "" declares nothing.
+
+    >>> from setrl_grader import grade
+    >>> [grade(r"\boxed{0.3}", gold).correct for gold in ("3e-1", Gold("3e-1", "number"))]
+    [False, True]
+    """
+
+    gold: object
+    type: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.type and self.type not in get_args(GoldType):
+            types = ", ".join(get_args(GoldType))
+            raise ValueError(f"the type of a gold must be one of {types}, got {self.type!r}")
+
+
+def type_of(gold: object) -> str:
+    """Return the type that a gold declares; "" without one."""
+    return (gold.type or "") if isinstance(gold, Gold) else ""
+
+
 def gold_answer(gold: object) -> str:
     r"""Return the answer within a gold as data sets write it.
 
@@ -56,6 +86,7 @@ def gold_answer(gold: object) -> str:
     >>> gold_answer(r"So it is $\boxed{8}$."), gold_answer(r"\boxed{8}\text{ cm}")
     ('8', '\\boxed{8}\\text{ cm}')
     """
+    gold = gold.gold if isinstance(gold, Gold) else gold
     text = gold if isinstance(gold, str) else _number(gold)
     boxes = final_boxes(text)
     if boxes.answers:

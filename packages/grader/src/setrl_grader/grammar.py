@@ -28,9 +28,11 @@ derivatives as operators, products of matrices.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from setrl_grader.exact import exact_value
 from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
@@ -58,12 +60,25 @@ _NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur withou
     | {"f", "g", r"\phi", r"\varphi", r"\psi", r"\zeta", r"\chi"}
     | {name for name in _LETTERS if re.match(r"\\[A-Z]", name)}
 )
-_TOKEN = re.compile(
-    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\\\|\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|[a-zA-Z]+|\s+|.",
-    re.DOTALL,
+MAX_ENDLESS = 60  # digits in which a period is looked for
+_NUMERALS = (  # numbers of several signs
+    r"(?<![\w.])(?P<scientific>(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+)(?!\w)"
+    r"|(?<![\d.,])(?P<thousands>[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?)(?![\d,])"
+    r"|(?<![\d.,])(?P<comma>0,\d{2,})(?![\d,.])"
+    rf"|(?<![\w.])(?P<endless>\d*\.\d{{1,{MAX_ENDLESS}}}\s*\\ldots(?=\s*(?:\Z|[,;)\]])))"
 )
+_SIGNS = (
+    r"\\(?:begin|end)\{[a-zA-Z]+\}|\\\\|\\[a-zA-Z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|[a-zA-Z]+"
+    r"|\s+|."
+)
+_SIGN, _TOKEN = (re.compile(each, re.DOTALL) for each in (_SIGNS, f"{_NUMERALS}|{_SIGNS}"))
+_PERIOD = re.compile(r"(\d*\.\d*?)(?:(\d)\2\2+|(\d{2,}?)\3+)\s*\\ldots")  # 0.1666…
+_BEFORE_ALL = re.compile(r"(?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?\s*\Z")
+_SCIENTIFIC = re.compile(r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+(?!\w)")
+_OPEN_POWER = re.compile(r"(?:[2-9]|\d{2,})[eE][+-](?!0)")  # 3e-05 is Python's
 _NUMBER = re.compile(r"\.?[0-9]")
 _DIFFERENTIALS = {"x", "y", "z", "t", "u", "v", "s", "r", r"\theta", r"\phi", r"\varphi"}
+_DERIVED = frozenset("fghFGHy")  # f^{(2)} is no power
 _ONE_ARGUMENT = FUNCTIONS - APPLIED - {r"\log"}
 _INVERSE = {r"\sin": r"\arcsin", r"\cos": r"\arccos", r"\tan": r"\arctan"}
 ACCENTS = {
@@ -100,7 +115,7 @@ _BARE = frozenset(
 )
 _NAME = re.compile(
     r"(?P<base>\\[a-zA-Z]+(?:\{\\?[a-zA-Z]+\})?|[a-zA-Z])\s*(?P<index>_\s*(?:\{[^{}]*\}|\w))?"
-    r"\s*(?P<primes>'*)\s*"
+    r"\s*(?P<primes>'*)\s*(?P<order>\^\s*\{\([^{}]*\)\})?\s*(?P<power>\^\s*(?:\{-?\w+\}|\w)\s*(?=\())?"
     r"(?P<argument>\((?:\s*(?:-?[\d.]+|-?[a-zA-Z]|-?\\[a-zA-Z]+)\s*\)|[^()]*,)?)?"
 )
 
@@ -109,17 +124,56 @@ _D = r"(?:d|\\partial|\\mathrm\{d\})"
 _OVER_D = re.compile(rf"(?:{_D}(?:\\[a-zA-Z]+?|[a-zA-Z])(?:\^(?:\w|\{{\w+\}}))?)+\Z")  # dx^2, dx dy
 
 
+class _Choice(NamedTuple):
+    """A spelling that has two meanings, and what settles which one it has.
+
+    Attributes:
+        spelling: How it is written.
+        ways: Its two meanings.
+        letter: The letter that is one where it occurs elsewhere by itself.
+        settled: The kind of a gold → whether the first meaning is taken.
+    """
+
+    spelling: re.Pattern[str]
+    ways: str
+    letter: str = ""
+    settled: Mapping[str, bool] = MappingProxyType({})
+
+
+_OF_TYPE = {
+    "set": frozenset(["1, 234"]),  # are two members
+    "tuple": frozenset(["1, 234"]),
+    "expression": frozenset(["Rabc"]),  # is a product, however long
+}
+CHOICES = {
+    "3e-1": _Choice(
+        re.compile(rf"(?<![\w.]){_OPEN_POWER.pattern}\d"),
+        "as a number in e-notation or as a product with e",
+        "e",
+        {"number": True, "expression": False},
+    ),
+    "0,125": _Choice(
+        re.compile(r"(?<![\d.,])0,\d{2,}(?![\d,.])"),
+        "as a decimal or as two members",
+        settled={"number": True, "set": False, "tuple": False, "interval": False},
+    ),
+    "[u]": _Choice(re.compile(r"\[|\\\{"), "as a rounded value or as a bracket"),
+}
+"""What a spelling means → its two readings; a name before brackets is another such choice."""
+
+
 class UnreadableError(Exception):
     """The text holds something that this reader does not understand."""
 
 
-def parse(text: str, gold: str | None = None, answer: str | None = None) -> Part:
+def parse(text: str, gold: str | None = None, answer: str | None = None, kind: str = "") -> Part:
     r"""Read a normal form.
 
     Args:
         text: The normal form.
         gold: The gold, whose names have the meaning that they have there; by default the text.
         answer: The answer that the text is a part of; by default the text.
+        kind: What the gold has declared to be, which settles what has two readings.
 
     >>> parse(r"(1,\frac{2}{3}]").kind, [part.text for part in parse("1 or 2").parts]
     ('(]', ['1', '2'])
@@ -129,7 +183,7 @@ def parse(text: str, gold: str | None = None, answer: str | None = None) -> Part
     '2×2'
     """
     whole = text if answer is None else answer
-    return parse_with(text, applied_names(whole if gold is None else gold, whole))
+    return parse_with(text, readings(whole if gold is None else gold, whole, kind)[0])
 
 
 def read(text: str, gold: str | None = None) -> Tree | None:
@@ -152,68 +206,130 @@ def parse_with(text: str, functions: frozenset[str]) -> Part:
     return part if reader.at == len(reader.tokens) else Part("text", text.strip())
 
 
-def applied_names(gold: str, answer: str = "") -> frozenset[str]:
-    r"""Return the names that stand before brackets as functions, with those in doubt.
-
-    >>> sorted(applied_names("E(X^2)")), sorted(applied_names("n(n+1)+a(n)"))
-    (['E'], ['a'])
-    """
-    return readings(gold, answer)[0]
-
-
-def readings(gold: str, answer: str = "") -> list[frozenset[str]]:
-    r"""Return the names that may be functions, and without those in doubt if there are any.
+def readings(gold: str, answer: str = "", kind: str = "") -> list[frozenset[str]]:
+    r"""Return the names that are functions and the choices of spelling, in each way to take them.
 
     A name is a function if it looks like one, f or \Phi, or if its brackets hold one letter or
     number, or a list: a(n). It is a factor where it occurs without brackets too, n(n+1): in the
-    gold, which decides what it names. A capital before a sum, P(1+r), is in doubt, unless it occurs
-    without brackets on either side: P + Pr.
+    gold, which decides what it names. A capital before a sum, P(1+r), and the power of a name of
+    functions, h^2(x+1), are in doubt, unless the name occurs without brackets on either side: P +
+    Pr. So are the spellings of `CHOICES`, unless the gold has declared its kind.
 
     >>> [sorted(each) for each in readings("P(1+r)+f(x)")], readings("P(1+r)", "P+Pr")
     ([['P', 'f'], ['f']], [frozenset()])
+    >>> [sorted(each) for each in readings("3e-1")], readings("3e-1", kind="number")
+    ([[], ['3e-1']], [frozenset({'3e-1'})])
     """
     ours, ours_doubt, ours_bare = _names(gold)
     theirs, theirs_doubt, theirs_bare = _names(answer)
     sure = (ours - ours_bare) | (theirs - theirs_bare - ours - ours_bare)
     doubt = (ours_doubt | theirs_doubt) - sure - ours_bare - theirs_bare
-    return [sure | doubt, sure] if doubt else [sure]
+    sure |= _OF_TYPE.get(kind, frozenset())
+    found = [sure | doubt, sure] if doubt else [sure]
+    letters = {*ours_bare, *theirs_bare}
+    for name, choice in CHOICES.items():
+        if not any(map(choice.spelling.search, (gold, answer))):
+            continue
+        if kind in choice.settled or choice.letter in letters:
+            found = [each | {name} for each in found if choice.settled.get(kind)] or found
+        else:
+            found = [each | taken for each in found for taken in (frozenset(), {name})]
+    return found
+
+
+@lru_cache(maxsize=4096)
+def open_readings(gold: str, kind: str = "") -> str:
+    """Return in words the spellings of a gold that have two readings, which its type settles.
+
+    >>> open_readings("3e-1"), open_readings("3e-1", "number"), open_readings("[1,2]")
+    ('3e-1 as a number in e-notation or as a product with e', '', '')
+    """
+    first, *others = readings(gold, kind=kind)
+    part = parse_with(gold, first)
+    unlike = [each for each in others if parse_with(gold, each) != part]
+    return told(name for name in CHOICES if any(name in first ^ each for each in unlike))
+
+
+def told(names: Iterable[str]) -> str:
+    """Return what is read in two ways, in words."""
+    return ", and ".join(
+        f"{name} {CHOICES[name].ways if name in CHOICES else 'as a function or as a factor'}"
+        for name in sorted(names)
+    )
 
 
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Return the names that are applied, those that may be, and those that occur by themselves."""
     applied, doubt, bare = set(), set(), set()
-    for found in _NAME.finditer(text):
+    for found in _NAME.finditer(_SCIENTIFIC.sub(" ", text)):
         base, argument = found["base"].partition("{")[0], found["argument"]
         if base not in _LETTERS and base not in ACCENTS and base != r"\pi":
             continue
         index = re.sub(r"[\s{}]", "", found["index"] or "")
         name = found["base"] + index + found["primes"]
-        if argument is None:
+        if found["order"] and base in _DERIVED:
+            name += _order(found["order"].lstrip("^ ")[1:-1])
+        may_be = base in CAPITALS or (found["power"] and base in _NAMES_OF_FUNCTIONS | {"h"})
+        if argument is None or (found["power"] and not may_be):
             bare.add(name)
-        elif len(argument) > 1 or base in _NAMES_OF_FUNCTIONS - CAPITALS or found["primes"]:
+        elif (
+            base in _NAMES_OF_FUNCTIONS - CAPITALS
+            or found["primes"]
+            or (len(argument) > 1 and not found["power"])
+        ):
             applied.add(name)
-        elif base in CAPITALS:
+        elif may_be:
             doubt.add(name)
     return frozenset(applied), frozenset(doubt), frozenset(bare)
 
 
-def _split(text: str) -> tuple[list[str], list[str]]:
+def _split(text: str, reading: frozenset[str]) -> tuple[list[str], list[str]]:
     """Return the tokens of a normal form, and what each is with the space behind it."""
     tokens: list[str] = []
     pieces: list[str] = []
     for found in _TOKEN.finditer(text):
         token = found[0]
-        if token.isspace():
+        if found.lastgroup:
+            numeral = _SIGN.findall(_numeral(found, text, reading))
+            tokens += numeral
+            pieces += numeral
+        elif token.isspace():
             if pieces:
                 pieces[-1] += token
-        elif len(token) > 1 and token[0].isalpha() and not _is_word(token, text, found, pieces):
+        elif token.isalpha() and ("Rabc" in reading or not _is_word(token, text, found, pieces)):
             tokens += token
             pieces += token
         else:
             tokens.append(token)
             pieces.append(token)
     return tokens, pieces
+
+
+def _order(order: str) -> str:
+    """Return how a derivative of an order is marked behind a name: (2) by two primes."""
+    return "'" * int(order[1:-1]) if re.fullmatch(r"\([1-9]\)", order) else f"_{order}"
+
+
+def _numeral(found: re.Match[str], text: str, reading: frozenset[str]) -> str:
+    r"""Write a number of several signs in the signs that the grammar has for it, if it is one.
+
+    >>> [parse(text).text for text in ("1,234.5", "1.5e-3", r"-0.1666\ldots", "(1,234)")]
+    ['1234.5', '1.5\\times10^{-3}', '-0.1\\overline{6}', '(1,234)']
+    """
+    kind, written = found.lastgroup, found[0]
+    if kind == "scientific":
+        if _OPEN_POWER.match(written) and "3e-1" not in reading:
+            return written
+        factor, power = re.split("[eE]", written)
+        return rf"{factor}\times10^{{{power}}}"
+    if kind == "endless":
+        period = _PERIOD.fullmatch(written)
+        return rf"{period[1]}\overline{{{period[2] or period[3]}}}" if period else written
+    whole = _BEFORE_ALL.match(text[: found.start()]) and not re.search(r"\d", text[found.end() :])
+    if kind == "comma":
+        return written.replace(",", ".") if whole and "0,125" in reading else written
+    return re.sub("[, ]", "", written) if whole and "1, 234" not in reading else written
 
 
 def _is_word(run: str, text: str, found: re.Match[str], pieces: list[str]) -> bool:
@@ -244,7 +360,7 @@ class _Reader:
     """
 
     def __init__(self, text: str, functions: frozenset[str]):
-        self.tokens, self.pieces = _split(text)
+        self.tokens, self.pieces = _split(text, functions)
         self.functions = functions
         self.at = 0
         self.depth = 0
@@ -492,13 +608,11 @@ class _Reader:
         tree = self.postfix()
         if self.next == "^":
             self.take()
-            tree = self.postfixed(Tree("^", (tree, self.argument())))
-            if (
-                tree.parts[0].op == "letter"
-                and self.next == "("
-                and tree.parts[0].text in ("f", "g")
-            ):
-                raise UnreadableError  # f^2(x) is f(f(x)), or f(x)²
+            start, exponent = self.at, self.argument()
+            if self.next == "(" and tree.op == "letter" and tree.text in self.functions:
+                power = "".join(self.tokens[start : self.at]).strip("{}")
+                return Tree("apply", self.arguments(), f"{tree.text}^{power}")
+            tree = self.postfixed(Tree("^", (tree, exponent)))
         return tree
 
     def postfix(self) -> Tree:
@@ -531,9 +645,12 @@ class _Reader:
         part = self.bracket()
         whole = part.kind in ("()", "[]", "{}") and len(part.parts) == 1
         tree = part.parts[0].tree if whole else None
-        if tree is None or (part.kind != "()" and (not tree.parts or has(tree, _NOT_WHOLE))):
+        if tree is None:
             raise UnreadableError
-        return tree
+        rounded = part.kind != "()" and (not tree.parts or has(tree, _NOT_WHOLE))
+        if not rounded or "[u]" not in self.functions:
+            return tree
+        return Tree("floor", (tree,)) if part.kind == "[]" else Tree("apply", (tree,), "{}")
 
     def inside(self, opening: str) -> Tree:
         self.take(opening)
@@ -637,6 +754,9 @@ class _Reader:
             index = "_" + self.raw_group()
         while self.next == "'":
             primes += self.take()
+        if token in _DERIVED and self.ahead("^", "{", "("):
+            self.take()
+            primes += _order(self.raw_group())
         name = self.bound.get(token, token) + index + primes
         if self.next == "(" and (token + index + primes in self.functions or primes):
             return Tree("apply", self.arguments(), name)

@@ -15,12 +15,12 @@ from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.forms import is_another_form
-from setrl_grader.golds import damage, gold_answer, gold_problem
+from setrl_grader.golds import Gold, damage, gold_answer, gold_problem, type_of
 from setrl_grader.grader import Grader, check_lengths, guarded
 from setrl_grader.grades import Grade, GradeCounts, Reason
-from setrl_grader.grammar import parse, readings
+from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import is_name, turned, value_of
+from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
@@ -117,32 +117,35 @@ class MathGrader(Grader):
         """Return why each gold cannot be used for grading, or does not accept itself; None if fit.
 
         A gold can be used if its text shows no damage, a sample that boxes it is graded correct,
-        and a sample that boxes a changed copy is graded wrong within the budget.
+        and a sample that boxes a changed copy is graded wrong within the budget. Numbers and
+        brackets of a gold without a declared type must have one reading.
         """
         return [self._problem(gold) for gold in golds]
 
     def _problem(self, gold: object) -> str | None:
         answer = gold_answer(gold)
-        if not answer and not isinstance(gold, str):
-            return f"neither text nor a number, but {type(gold).__name__}"
+        bare = gold.gold if isinstance(gold, Gold) else gold
+        if not answer and not isinstance(bare, str):
+            return f"neither text nor a number, but {type(bare).__name__}"
         if len(answer) > self.max_length:
             return f"longer than max_length, {self.max_length}"
-        found = guarded(answer, gold, lambda: gold_problem(answer))
+        kind = type_of(gold)
+        found = guarded(answer, gold, lambda: gold_problem(answer) or _open(answer, kind))
         if isinstance(found, Grade):
             return str(found.reason)
-        return found or self._after_grading(answer)
+        return found or self._after_grading(answer, kind)
 
     def _guarded(self, text: str, gold: object, units: bool, prompt: object = None) -> Grade:
         return guarded(text, gold, lambda: self._graded(text, gold, units, problem_of(prompt)))
 
     def _graded(self, text: str, gold: object, units: bool, problem: str = "") -> Grade:
-        stated = gold_answer(gold)
+        stated, kind = gold_answer(gold), type_of(gold)
         if gold_problem(stated) or len(stated) > self.max_length:
-            answer = self.read(text)
+            answer = self.read(text, kind=kind)
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
-        written = normal_form(stated)
-        gold_form = turned(_exact(written))
-        answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)))
+        written = turned(normal_form(stated), kind)
+        gold_form = turned(_exact(written, kind), kind)
+        answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
@@ -152,19 +155,20 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _without_sum(gold_form, answer, problem)
+        answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
         if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
-        found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated)
+        found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated, kind)
         reason = _reason(found)
         if problem and reason == Reason.EQUAL:
             reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
         return Grade(reason, answer, found)
 
-    def read(self, text: str, letters: str = "") -> str | Reason:
+    def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
 
-        In the syntax of Python, I and E are constants unless they are among `letters`.
+        In the syntax of Python, I and E are constants unless they are among `letters`. The type
+        that a gold declares, `kind`, settles how numbers are read.
         """
         thought = after_thinking(text)
         if thought is None:
@@ -172,20 +176,20 @@ class MathGrader(Grader):
         boxes = final_boxes(thought)
         if not boxes.answers:
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
-        different = set(boxes.answers)
-        if max(map(len, different)) > self.max_length:
+        if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
-        forms = {spaceless(normal_form(answer, letters)) for answer in different}
-        if len(forms) > 1:
+        forms = [turned(normal_form(answer, letters), kind) for answer in boxes.answers]
+        if len(set(map(spaceless, forms))) > 1:
             return Reason.SEVERAL_BOXES
-        return turned(normal_form(boxes.answers[-1], letters)) or Reason.NO_BOX
+        return forms[-1] or Reason.NO_BOX
 
-    def _after_grading(self, answer: str) -> str | None:
+    def _after_grading(self, answer: str, kind: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
-        if not self._guarded(rf"\boxed{{{answer}}}", answer, self.units).correct:
+        gold = Gold(answer, kind)
+        if not self._guarded(rf"\boxed{{{answer}}}", gold, self.units).correct:
             return "does not accept itself"
         copies = _changed(normal_form(answer))
-        others = [self._guarded(rf"\boxed{{{copy}}}", answer, self.units) for copy in copies]
+        others = [self._guarded(rf"\boxed{{{copy}}}", gold, self.units) for copy in copies]
         if others and all(other.correct for other in others):
             return f"accepts another answer: {copies[0]}"
         too_large = any(other.reason == Reason.TOO_LARGE for other in others)
@@ -194,7 +198,12 @@ class MathGrader(Grader):
 
 @lru_cache(maxsize=4096)
 def judged(
-    gold: str, answer: str, relative_tolerance: float, units: bool, unevaluated: bool = False
+    gold: str,
+    answer: str,
+    relative_tolerance: float,
+    units: bool,
+    unevaluated: bool = False,
+    kind: str = "",
 ) -> Finding:
     """Return what is found about two normal forms within the budget."""
 
@@ -204,27 +213,42 @@ def judged(
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
-    def read(functions: frozenset[str]) -> Finding:
+    def read(reading: frozenset[str]) -> Finding:
         return compare(
             gold,
             answer,
             relative_tolerance=relative_tolerance,
             units=units,
             unevaluated=unevaluated,
-            functions=functions,
+            reading=reading,
+            kind=kind,
             algebra=lambda one, other: same_statement(one, other, equal),
         )
 
-    calls, *products = readings(gold, answer)
+    first, *others = _different(gold, answer, kind)
     try:
         with budget(STEPS):
-            found, others = read(calls), [*map(read, products)]
+            found = read(first)
+            for each in others:
+                if bool(read(each).equal) != bool(found.equal):
+                    ways = told(first ^ each)
+                    return Finding(False, "two readings", gold, answer, detail=(ways,))
     except BudgetError:
         return Finding(False, "budget", gold, answer)
-    if any(bool(each.equal) != bool(found.equal) for each in others):
-        names = ", ".join(sorted(calls - products[0]))
-        return Finding(False, "two readings", gold, answer, detail=(names,))
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
+
+
+def _open(gold: str, kind: str) -> str | None:
+    found = open_readings(turned(normal_form(gold), kind), kind)
+    return f"two readings, {found}: declare its type" if found else None
+
+
+def _different(gold: str, answer: str, kind: str) -> list[frozenset[str]]:
+    """Return the readings in which a gold and an answer say different things."""
+    found = {}
+    for each in readings(gold, answer, kind):
+        found.setdefault((parse_with(gold, each), parse_with(answer, each)), each)
+    return [*found.values()]
 
 
 def _has_unit(tree: Tree) -> bool:
@@ -290,11 +314,16 @@ def _listed(text: str, gold: str) -> str | None:
     return normal_form(", ".join(boxes.answers))
 
 
-def _exact(gold: str) -> str:
-    """Return what a gold states before it says how much that is about; of x ≈ 2.35 the number."""
-    part = parse(gold)
-    about = (part.kind, part.marks) == ("relation", r"\approx")
-    return part.parts[is_name(part.parts[0])].text if about else gold
+def _exact(stated: str, kind: str, about: bool = True) -> str:
+    """Return what is stated before it says how much that is about; of x ≈ 2.35 the number.
+
+    If the gold declares a value, AB = CD names the value CD.
+    """
+    part = parse(stated)
+    if about and (part.kind, part.marks) == ("relation", r"\approx"):
+        return part.parts[is_name(part.parts[0])].text
+    names = kind not in ("", "equation", "text") and are_points(part)
+    return part.parts[1].text if names else stated
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

@@ -256,19 +256,18 @@ class _Side:
             size = size if even > 0 else _inverse(size, self.field)
             return _Squares(pow(size, abs(even) // 2, self.field.prime), Fraction(1), 1)
         if tree.op not in ("*", "/", "-"):
-            content = _content(tree)
+            content = factor_of(tree)
             rest = self.value(tree) * _inverse(self._rational(content), self.field)
             return _Squares(1, content, rest % self.field.prime)
         first, *others = map(self._squares, tree.parts)
         if tree.op == "-":
             return first._replace(rest=-first.rest % self.field.prime)
         for each in others:
-            first = first.times(self._turned(each) if tree.op == "/" else each, self.field.prime)
+            first = first.times(each, self.field.prime)
+        if tree.op == "/":  # √(u/v) is √(uv)/|v|
+            size = _inverse(self._size(tree.parts[1]), self.field)
+            return first._replace(root=first.root * size % self.field.prime)
         return first
-
-    def _turned(self, squares: _Squares) -> _Squares:
-        root, rest = (_inverse(each, self.field) for each in (squares.root, squares.rest))
-        return _Squares(root, 1 / squares.ratio, rest)
 
     def _root_of_number(self, number: Fraction) -> int:
         """Return √q, exactly or as a new letter."""
@@ -283,7 +282,7 @@ class _Side:
             first, *others = map(self._size, tree.parts)
             others = [_inverse(each, self.field) if tree.op == "/" else each for each in others]
             return prod(others, start=first) % prime
-        scale = self._rational(_content(tree))
+        scale = self._rational(factor_of(tree))
         value = self.value(tree) * _inverse(scale, self.field) % prime
         value = min(value, -value % prime)
         return scale * self._as_letter(Tree("abs"), [value]) % prime
@@ -328,11 +327,11 @@ def _signed_root(value: int, field: _Field) -> int:
     return x if drawn("sign", [value]) & 1 else -x % prime
 
 
-def _content(tree: Tree) -> Fraction:
+def factor_of(tree: Tree) -> Fraction:
     """Return a positive rational factor of an expression, which all its terms have."""
     if tree.op == "number" and len(tree.text) < MAX_DIGITS:
         return abs(Fraction(tree.text)) or Fraction(1)
-    parts = [*map(_content, tree.parts)] if tree.op in "+-*/" and tree.parts else []
+    parts = [*map(factor_of, tree.parts)] if tree.op in "+-*/" and tree.parts else []
     if tree.op == "+":
         tops, bottoms = zip(*(each.as_integer_ratio() for each in parts), strict=True)
         return Fraction(gcd(*tops), lcm(*bottoms))

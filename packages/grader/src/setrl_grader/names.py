@@ -18,17 +18,17 @@ _FUNCTION = (
 )
 _NUMERAL = r"-?\d+(?:\.\d+)?"
 _EVENT = rf"[A-Z]\s*{_INDEX}\s*(?:(?:=|<|>|\\le|\\ge)\s*(?:{_NUMERAL}|[a-z])\s*)?"
+_ORDER = r"(?:\^\{(?:-1|\([a-z]\))\})?"  # of f^{-1}(x)
 _QUANTITIES = "area|volume|perimeter|answer|total|sum|product|length|angle|probability|ans"
 _OVER = (
     r"(?:\\(?:overline|widehat)\{[A-Z]{1,3}\}"
     r"|\\(?:overrightarrow|vec|bar|hat|mathbf|mathcal)\{[a-zA-Z]+\})"
 )
 _ONE_NAME = "|".join((
-    rf"{_LETTER}\s*{_INDEX}\s*(?:\(\s*{_LETTER}(?:\s*,\s*{_LETTER})*\s*\))?",  # x_1, f(x)
-    rf"{_FUNCTION}\s*\(\s*{_NUMERAL}(?:\s*,\s*{_NUMERAL})*\s*\)",  # f(2)
+    rf"{_LETTER}\s*{_INDEX}\s*(?:{_ORDER}\s*\(\s*{_LETTER}(?:\s*,\s*{_LETTER})*\s*\))?",
+    rf"{_FUNCTION}\s*{_ORDER}\s*\(\s*{_NUMERAL}(?:\s*,\s*{_NUMERAL})*\s*\)",  # f(2)
     rf"(?:P|Pr)\s*\(\s*{_EVENT}(?:\s*(?:[|,]|\\c[au]p)\s*{_EVENT})*\)",  # P(X=1)
     rf"(?!NO|OR|IS|IF)\|?\s*{_POINT}\s*{_POINT}\s*\|?",  # a segment AB
-    _POINT,
     rf"\\(?:angle|triangle)\s*{_POINT}(?:\s*{_POINT}){{0,2}}",
     rf"\|?\s*{_OVER}\s*{_INDEX}\s*\|?",
     rf"(?i:{_QUANTITIES})",
@@ -53,7 +53,13 @@ def is_named(part: Part) -> bool:
     signs = part.marks.split() if part.kind == "relation" else []
     if signs[:1] != ["="] or signs.count("=") != 1 or not is_name(part.parts[0]):
         return False
-    return not all(_POINTS.match(side.text) for side in part.parts[:2])
+    return not are_points(part)
+
+
+def are_points(part: Part) -> bool:
+    """Whether a statement says that two segments are equal, or names one by the other: AB = CD."""
+    sides = part.parts[:2] if part.kind == "relation" and part.marks[:1] == "=" else ()
+    return bool(sides) and all(_POINTS.match(side.text) for side in sides)
 
 
 def value_of(part: Part) -> Part:
@@ -68,14 +74,14 @@ def value_of(part: Part) -> Part:
     return Part("relation", text, part.parts[1:], part.marks.removeprefix("= "))
 
 
-def turned(text: str) -> str:
-    """Return a statement with its name in front: 7 = x is x = 7.
+def turned(text: str, kind: str = "") -> str:
+    """Return a statement as the grammar writes it, with its name in front: 7 = x is x = 7.
 
-    >>> turned("7=x"), turned("x=y"), turned("x+y=7")
-    ('x=7', 'x=y', 'x+y=7')
+    >>> turned("7=x"), turned("x=1,234"), turned("x+y=7")
+    ('x=7', 'x=1234', 'x+y=7')
     """
-    part = parse(text)
-    if (part.kind, part.marks) == ("relation", "=") and not is_named(part):
+    part = parse(text, kind=kind)
+    if (part.kind, part.marks) == ("relation", "=") and not (is_named(part) or are_points(part)):
         value, name = part.parts
-        return f"{name.text}={value.text}" if is_name(name) else text
-    return text
+        return f"{name.text}={value.text}" if is_name(name) else part.text
+    return part.text

@@ -1,8 +1,8 @@
 r"""One way to write an answer: marks without meaning go away, marks with a meaning stay.
 
-Dollar signs around maths, `\text`, `\left` and `\right`, kinds of fraction, spaces, thousands
-separators, e-notation and a full stop do not count. Letters keep their case, indices and primes;
-numbers keep their base, degree marks and percent signs; units and currencies stay.
+Dollar signs around maths, `\text`, `\left` and `\right`, kinds of fraction, spaces and a full stop
+do not count. Letters keep their case, indices and primes; numbers keep their base, degree marks and
+percent signs; units and currencies stay.
 """
 
 from __future__ import annotations
@@ -13,20 +13,8 @@ from functools import lru_cache
 from setrl_grader.python_syntax import as_latex
 from setrl_grader.tokens import joined, tokens
 
-_THOUSANDS = re.compile(
-    r"((?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?)\s*"
-    r"([1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+))(\.\d+)?(\D*)\Z"  # 0,125 is none
-)
-_E_NOTATION = re.compile(  # 3e-1 is three times e, without one
-    r"(?<![\w.])(?!(?:[2-9]|\d{2,})e[+-]\d\Z)(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)"
-)
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
-MAX_ENDLESS = 60  # digits in which a period is looked for
-_ENDLESS = re.compile(  # 0.1666…
-    rf"\A(?=-?\s*\d*\.\d{{1,{MAX_ENDLESS}}}\s*\\ldots)"
-    r"(-?\s*\d*\.\d*?)(?:(\d)\2\2+|(\d{2,}?)\3+)\s*\\ldots\s*\Z"
-)
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
 _STARS = re.compile(r"\A\s*\*\*([^*]+)\*\*\s*\Z")  # bold in Markdown
@@ -39,21 +27,18 @@ def normal_form(answer: str, letters: str = "") -> str:
 
     In the syntax of Python, I and E are constants unless they are among `letters`.
 
-    >>> normal_form(r"$\dfrac12$."), normal_form("1,234.50 "), normal_form(r"90^{\circ}")
-    ('\\frac{1}{2}', '1234.50', '90°')
+    >>> normal_form(r"$\dfrac12$."), normal_form("0.50 "), normal_form(r"90^{\circ}")
+    ('\\frac{1}{2}', '0.50', '90°')
     >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
     answer = _STARS.sub(r"\1", answer)
     answer = as_latex(answer, letters) or answer
     text = _without_end(re.sub(r"\.{3,}", r"\\ldots ", joined(tokens(answer))))
-    text = _ENDLESS.sub(r"\1\\overline{\2\3}", text)
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)
     text = _BOLD_ALONE.sub(r"\1", text)
     text = re.sub(r"\s*(\\\\|&|\\(?:begin|end)\{[a-zA-Z]+\})\s*", r"\1", text)
-    text = _E_NOTATION.sub(r"\1\\times 10^{\2}", _DEGREES.sub("°", _PERCENT.sub("%", text)))
-    if whole := _THOUSANDS.match(text):
-        text = whole[1] + re.sub(r"[, ]", "", whole[2]) + (whole[3] or "") + whole[4]
+    text = _DEGREES.sub("°", _PERCENT.sub("%", text))
     if choice := _CHOICE_ALONE.match(text):
         text = choice[1]
     return text

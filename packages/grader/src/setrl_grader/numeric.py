@@ -8,20 +8,17 @@ Single points do not count: (x² − 1)/(x − 1).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
 from setrl_grader.arithmetic import alone, in_digits, mp
 from setrl_grader.exact import exact_value
 from setrl_grader.numbers import Number, equal_numbers, literal
+from setrl_grader.pieces import has_pieces, without_pieces
 from setrl_grader.points import (
     Point,
-    UnseenError,
     is_counted,
     is_whole,
-    piece_points,
     usual_points,
     whole_points,
 )
@@ -68,7 +65,7 @@ def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     if any(is_bumpy(tree) or has(tree, DRAWN) for tree in (one, other)):
         return None  # values there are drawn
     pair = _Pair(one, other, False)
-    for point in _all_points(one, other):
+    for point in usual_points(one, other):
         if pair.same_at(point) is False:
             with in_digits(DIGITS):
                 values = [value_at(tree, point) for tree in (one, other)]
@@ -76,13 +73,6 @@ def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
             at = ", ".join(f"{letter} = {_short(each)}" for letter, each in point.items())
             return at, texts[0], texts[1]
     return None
-
-
-def _all_points(one: Tree, other: Tree) -> Iterator[Point]:
-    """Yield points, then those in the pieces of |u| and √u, as far as their ends are known."""
-    yield from usual_points(one, other)
-    with suppress(UnseenError):
-        yield from piece_points(one, other)
 
 
 def _short(number: Any) -> str:
@@ -128,17 +118,18 @@ class _Pair:
             if (same := self.same_at(near.pop(), sure=True)) is False:
                 return False
             missing -= same is True
-        return None if missing else self._agrees_in_pieces(any(map(is_whole, points)))
+        if missing or not any(map(has_pieces, self.trees)):
+            return None if missing else True
+        return self._is_proved()
 
-    def _agrees_in_pieces(self, whole: bool) -> bool | None:
-        try:
-            points = piece_points(*self.trees, whole)
-        except UnseenError:
-            return None
-        verdicts = [self.same_at(point, sure=True) for point in points]
-        if False in verdicts:
-            return False
-        return None if NotImplemented in verdicts else True
+    def _is_proved(self) -> bool | None:
+        """Whether rewriting makes both sides equal: points in pieces prove nothing."""
+        for found in without_pieces(*self.trees):
+            if found is None or (
+                not any(map(has_pieces, found)) and _Pair(*found, self.bare_degrees).agrees()
+            ):
+                return True
+        return None
 
     def same_at(self, point: Point, sure: bool = False) -> Any:
         """Whether two values at a point are equal; no, if only one side has a value.

@@ -201,7 +201,7 @@ def _whole(text: str) -> Number | None:
     if scaled := _SCALED.fullmatch(text):
         number = _whole(scaled[1] + scaled[3])
         return number and number.times(Fraction(_SCALES[scaled[2].lower()]))
-    return read_number(value_of(parse(turned(split_unit(normal_form(text))[0]))).text)
+    return read_number(value_of(parse(turned(split_unit(normal_form(text))[0], "number"))).text)
 
 
 def _count(text: str) -> Number | None:

@@ -234,21 +234,6 @@ def _one_space(found: Tokens) -> Tokens:
     return [token for before, token in pairwise(["", *found]) if (before, token) != (" ", " ")]
 
 
-_FUNCTION_NAMES = set("fghFGHy")
-
-
-def _derivative(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
-    r"""Write f^{(1)} → f', f^{(n)} → f_{(n)}, f^{-1}(x) → f_{-1}(x): these are not powers."""
-    if found[at] != "^" or not kept or kept[-1] not in _FUNCTION_NAMES:
-        return None
-    end = group_at(found, at + 1)
-    inner = "".join(found[at + 2 : end - 1])
-    if re.fullmatch(r"\([1-9]\)", inner):
-        return ["'"] * int(inner[1]), end
-    applied = found[end : end + 1] == ["("]
-    return (["_"], at + 1) if inner and (inner[0] == "(" or applied) else None
-
-
 def _arguments(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
     r"""Braces around the arguments of \frac, \binom and \sqrt: \frac12 → \frac{1}{2}."""
     written, token = [found[at]], found[at]
@@ -359,7 +344,6 @@ _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     partial(_walk, _dressed),
     _one_space,
     partial(_walk, _chosen),
-    partial(_walk, _derivative),
     _infixes,
     partial(_walk, _arguments),
     partial(_walk, _matrix),

@@ -16,13 +16,14 @@ from functools import cache
 from typing import Any
 
 from setrl_grader.errors import GoldError
-from setrl_grader.golds import gold_answer
+from setrl_grader.golds import Gold, gold_answer
 from setrl_grader.grader import Grader, check_lengths
 from setrl_grader.grades import Grade, Reason
 from setrl_grader.math_grader import MathGrader, grade
 from setrl_grader.plain import NumberGrader
 
 PROBLEMS = ("question", "problem", "prompt")  # where verl's data sets have the problem
+GOLD_TYPE = "gold_type"  # where a data set has the declared types of golds
 GOLD_COLUMNS = ("answer", "final_answer", "solution", "ground_truth", "gold", "target")
 
 
@@ -36,7 +37,7 @@ def trl_reward(completions: Sequence[object], **columns: Any) -> list[float | No
     Args:
         completions: The samples, as text or as messages; a sample that is neither states nothing.
         columns: The other columns of the data set, a list each. A copy of a formula of its prompt
-            (`prompts`, which TRL passes) is no answer.
+            (`prompts`, which TRL passes) is no answer. `gold_type` may declare types.
 
     Raises:
         ValueError: If there is no such column, or not one gold for each sample in it.
@@ -50,7 +51,9 @@ def trl_reward(completions: Sequence[object], **columns: Any) -> list[float | No
     for column in found:
         check_lengths(completions, column)
     texts = [_last_text(completion) for completion in completions]
-    golds = [next(filter(gold_answer, row), None) for row in zip(*found, strict=True)]
+    types = columns.get(GOLD_TYPE) or [None] * len(texts)
+    rows = zip(zip(*found, strict=True), types, strict=True)
+    golds = [Gold(next(filter(gold_answer, row), None), kind) for row, kind in rows]
     return [each.reward for each in _math().grades(texts, golds, prompts=columns.get("prompts"))]
 
 
@@ -67,12 +70,14 @@ def compute_score(
             box, or after "answer is"; else the last box counts.
         solution_str: The sample.
         ground_truth: The gold.
-        extra_info: Its "question", "problem" or "prompt", of which a copy is no answer.
+        extra_info: Its "question", "problem" or "prompt", of which a copy is no answer, and the
+            "gold_type" that the gold declares.
     """
     grader: Grader = NumberGrader() if "gsm8k" in str(data_source).lower() else _math()
     more = extra_info if isinstance(extra_info, Mapping) else {}
     problem = next((more[name] for name in PROBLEMS if more.get(name)), None)
-    found = grader.grade(solution_str, ground_truth, prompt=problem)
+    gold = Gold(ground_truth, more.get(GOLD_TYPE))
+    found = grader.grade(solution_str, gold, prompt=problem)
     score = found.reward or 0.0
     return {"score": score, "acc": score, "gold_read": float(found.correct is not None)}
 
@@ -98,13 +103,15 @@ def verifiers_reward(gold: str = "answer") -> Any:
     error of the trace, which then leaves its group.
 
     Args:
-        gold: The field of the task's data that holds the gold.
+        gold: The field of the task's data that holds the gold; its field `gold_type`, if there is
+            one, declares the gold's type.
     """
     import verifiers.v1 as vf
 
     @vf.reward
     async def right(self: Any, trace: Any) -> float:
-        said, right_one = trace.last_reply, getattr(self.data, gold)
+        said, kind = trace.last_reply, getattr(self.data, GOLD_TYPE, None)
+        right_one = Gold(getattr(self.data, gold), kind)
         problem = getattr(self.data, "prompt", None)
         found = await asyncio.to_thread(grade, said, right_one, prompt=problem)
         if found.reward is None:
@@ -115,7 +122,10 @@ def verifiers_reward(gold: str = "answer") -> Any:
 
 
 def inspect_scorer() -> Any:
-    """Return a scorer for a `Task` of inspect_ai; a sample without a usable gold is unscored."""
+    """Return a scorer for a `Task` of inspect_ai; a sample without a usable gold is unscored.
+
+    The metadata `gold_type` of a sample may declare the type of its golds.
+    """
     return _inspect_scorer()()
 
 
@@ -127,7 +137,9 @@ def _inspect_scorer() -> Any:
     def math_scorer() -> Any:
         async def score(state: Any, target: Any) -> Any:
             said, problem = state.output.completion, getattr(state, "input_text", None)
-            found = await asyncio.to_thread(_best, said, target, problem)
+            more = getattr(state, "metadata", None) or {}
+            golds = [Gold(each, more.get(GOLD_TYPE)) for each in target]
+            found = await asyncio.to_thread(_best, said, golds, problem)
             if found.correct is None:
                 return Score.unscored(reason=str(found.reason))
             value = CORRECT if found.correct else INCORRECT
@@ -139,14 +151,19 @@ def _inspect_scorer() -> Any:
 
 
 def lighteval_metric() -> Any:
-    """Return a metric for a task of lighteval: the share of right samples among the known ones."""
+    """Return a metric for a task of lighteval: the share of right samples among the known ones.
+
+    The key `gold_type` of a doc's `specific` may declare the type of its golds.
+    """
     from lighteval.metrics.metrics_sample import SampleLevelComputation
     from lighteval.metrics.utils.metric_utils import SampleLevelMetric
     from lighteval.tasks.requests import SamplingMethod
 
     class MathSamples(SampleLevelComputation):
         def compute(self, model_response: Any, doc: Any, **_: Any) -> float:
-            found = _best("".join(model_response.final_text[:1]), doc.get_golds(), doc.query)
+            kind = (getattr(doc, "specific", None) or {}).get(GOLD_TYPE)
+            golds = [Gold(each, kind) for each in doc.get_golds()]
+            found = _best("".join(model_response.final_text[:1]), golds, doc.query)
             return math.nan if found.reward is None else found.reward
 
     return SampleLevelMetric(

@@ -50,7 +50,7 @@ SENTENCES = {  # rule → the sentences for equal and for different
     "unevaluated": ("", "{answer} leaves an operation to do that {gold} has done"),
     "two readings": (
         "",
-        "{answer} is {gold} in one of two readings only, with {0} as a function or as a factor",
+        "{answer} is {gold} in one of two readings only, with {0}",
     ),
     "budget": ("", "to compare {answer} with {gold} takes more steps than are allowed"),
     "unread": ("", "{0} has no certain reading, so only the same text is equal to it"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from setrl_grader import normal_form, numeric, points
+from setrl_grader import grammar, numeric, points
 from setrl_grader.compare import MAX_DEPTH, MAX_ITEMS
 
 PRODUCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -173,7 +173,7 @@ def _limits(rng: random.Random) -> Iterator[tuple[str, str, str]]:
         yield "bump far away", rf"x+\left||x-{far}|+|x-{far}.5|-|2x-{far}.5-{far}|\right|", "x"
         yield "count hidden by a factorial", rf"n!+\binom{{n}}{{{far}}}", "n!"
         yield "count far away", rf"n+\binom{{1}}{{n-{far}}}", "n"
-    for power in (7, points.MAX_CONSTANT // 2, 2 * points.MAX_CONSTANT):
+    for power in (7, 25, 100):
         yield "piece beyond", rf"x^2+|x-10^{{{power}}}|+x-10^{{{power}}}", "x^2"
         yield "piece beyond", rf"x^2+\sqrt{{(x-10^{{{power}}})^2}}+x-10^{{{power}}}", "x^2"
         yield "piece beyond", rf"x+|\ln x-{power * n}|+\ln x-{power * n}", "x"
@@ -184,7 +184,7 @@ def _limits(rng: random.Random) -> Iterator[tuple[str, str, str]]:
     yield "items", items + f",{n + 100}", items + f",{n + 101}"
     nested = "(" * (MAX_DEPTH - 1) + f"{n},1" + "),1" * (MAX_DEPTH - 2) + ")"
     yield "depth", nested.replace(str(n), str(n + 1), 1), nested
-    endless = "3" * (normal_form.MAX_ENDLESS + 1)
+    endless = "3" * (grammar.MAX_ENDLESS + 1)
     yield "endless digits", f"{n}.{endless}...", rf"{n}\frac{{1}}{{3}}"
 
 
