@@ -22,6 +22,7 @@ STATEMENTS = (
     "1, 2", "1 or 2", r"2\pm\sqrt{3}", "(1,2)", "(1,2]", r"\{1,2\}", r"\langle 1,2\rangle",
     r"\begin{bmatrix}1&2\\3&4\end{bmatrix}", "x+y=2", r"1<x\le 2", r"x\in[0,1]",
     r"(0,1)\cup(2,\infty)", r"\{x\mid x>1\}", "2:3:4", r"50\%", "x^2+1",
+    r"\begin{cases}x=1\\y=2\end{cases}",
 )  # fmt: skip
 EXPRESSIONS = (
     "12.5", "1.5 million", r"0.1\overline{6}", r"0.\bar{6}", "0.(36)", r"2\frac{1}{2}",

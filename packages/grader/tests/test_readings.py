@@ -81,3 +81,30 @@ def test_a_gold_says_which_reading_is_open():
 def test_an_unknown_type_is_refused():
     with pytest.raises(ValueError, match="must be one of number, expression, set"):
         Gold("5", "Numerical")
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "right"),
+    [
+        ("(1,2)", r"\begin{cases}x=1\\y=2\end{cases}", True),
+        (r"\begin{cases}x=1,\\y=2\end{cases}", "(1,2)", True),
+        ("(1,2)", r"\begin{cases}x=2\\y=1\end{cases}", False),
+        (
+            r"\begin{cases}x,&x>0\\-x,&x<0\end{cases}",
+            r"\begin{cases}-x,&x>0\\x,&x<0\end{cases}",
+            False,
+        ),
+        (
+            r"\begin{cases}y=x,x>0\\y=-x,x<0\end{cases}",
+            r"\begin{cases}y=-x,x>0\\y=x,x<0\end{cases}",
+            False,
+        ),
+        ("$20", "€20", False),
+        ("$20", "20 dollars", True),
+        ("5", "b(2)=5", False),
+        ("5", "A''=5", False),
+        ("5", "f(2)=5", True),
+    ],
+)
+def test_systems_currencies_and_names(gold, answer, right):
+    assert bool(graded(gold, answer).correct) is right

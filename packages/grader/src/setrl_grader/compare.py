@@ -248,7 +248,7 @@ class _Comparison:
         gold = self.part(one[1]) if one and one[1] else gold
         answer = self.part(other[1]) if other and other[1] else answer
         gold, answer = _said_set(gold), _said_set(answer)
-        reals: object = NotImplemented
+        reals: bool | None = NotImplemented
         if self.kind != "tuple":
             reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
         if reals is not NotImplemented:

@@ -5,7 +5,8 @@ r"""The grammar: one reader by recursive descent makes a statement of a normal f
     relation  = side {("=" | "<" | "\le" | "\in" | …) side}
     side      = union {":" union}
     union     = operand {("\cup" | "\cap" | "\setminus") operand}
-    operand   = bracket | sum ["%"]
+    operand   = bracket | system | sum ["%"]
+    system    = rows of items with "\\" between them
     bracket   = ("(" | "[") members (")" | "]") | "\{" [letter "|"] members "\}" | matrix
     matrix    = rows of members with "&" and "\\" between them
     sum       = term {("+" | "-") term}
@@ -53,7 +54,8 @@ BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]
 _NOT_WHOLE = frozenset(["/", "root"])
 _OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
 _ROWS = frozenset({"&", r"\\", _END})
-_STOPS = SEPARATORS | RELATIONS | _CLOSING | _ROWS | {""}
+_CASES, _CASES_END = r"\begin{cases}", r"\end{cases}"
+_STOPS = SEPARATORS | RELATIONS | _CLOSING | _ROWS | {"", _CASES_END}
 _LETTERS = {rf"\{name}" for name in GREEK} | set("abcdefghijklmnopqrstuvwxyz") | CAPITALS
 _NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur without brackets too
     CAPITALS
@@ -233,7 +235,7 @@ def readings(gold: str, answer: str = "", kind: str = "") -> list[frozenset[str]
         if kind in choice.settled or choice.letter in letters:
             found = [each | {name} for each in found if choice.settled.get(kind)] or found
         else:
-            found = [each | taken for each in found for taken in (frozenset(), {name})]
+            found = [each | taken for each in found for taken in (set[str](), {name})]
     return found
 
 
@@ -460,6 +462,8 @@ class _Reader:
             if self.ahead(*name):
                 self.at += len(name)
                 return Part("text", self.text(start))
+        if self.next == _CASES:
+            return self.system()
         if self.next in _OPENING or self.next == _BEGIN:
             part = self.bracket()
             if self.next in _STOPS or self.next in SETS or self.next == ":":
@@ -476,6 +480,18 @@ class _Reader:
             return found
         self.take()
         return Part("percent", self.text(start), (found,))
+
+    def system(self) -> Part:
+        r"""Read the rows of cases, which all hold: x = 1, y = 2."""
+        start, rows, sign = self.at, list[Part](), self.take(_CASES)
+        while sign != _CASES_END:
+            rows += self.item()
+            if self.ahead(",", r"\\"):
+                self.take()
+            sign = self.take(r"\\", _CASES_END)
+        if any(row.kind != "relation" for row in rows):
+            raise UnreadableError  # the pieces of a function
+        return Part("list", self.text(start), tuple(rows), ",")
 
     def multiple(self, start: int, factor: Tree) -> Part:
         """Read the matrix behind a factor, each of whose entries it multiplies."""

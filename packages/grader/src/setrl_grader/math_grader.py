@@ -245,7 +245,7 @@ def _open(gold: str, kind: str) -> str | None:
 
 def _different(gold: str, answer: str, kind: str) -> list[frozenset[str]]:
     """Return the readings in which a gold and an answer say different things."""
-    found = {}
+    found: dict[tuple[Part, Part], frozenset[str]] = {}
     for each in readings(gold, answer, kind):
         found.setdefault((parse_with(gold, each), parse_with(answer, each)), each)
     return [*found.values()]

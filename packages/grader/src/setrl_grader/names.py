@@ -13,9 +13,7 @@ _GREEK = "|".join(GREEK)
 _LETTER = rf"(?:[a-zA-Z]|\\(?:{_GREEK}|ell)(?![a-zA-Z]))"
 _INDEX = r"(?:_\s*(?:\{(?:[^{}=]|\{[^{}=]*\})*\}|\w))?"
 _POINT = rf"[A-Z]\s*{_INDEX}\s*'*"
-_FUNCTION = (
-    rf"(?:[a-bf-hp-suvyA-Z]|\\(?:phi|varphi|psi|chi|zeta|[A-Z][a-z]+)(?![a-zA-Z]))\s*{_INDEX}"
-)
+_FUNCTION = rf"(?:[f-hp-suvyA-Z]|\\(?:phi|varphi|psi|chi|zeta|[A-Z][a-z]+)(?![a-zA-Z]))\s*{_INDEX}"
 _NUMERAL = r"-?\d+(?:\.\d+)?"
 _EVENT = rf"[A-Z]\s*{_INDEX}\s*(?:(?:=|<|>|\\le|\\ge)\s*(?:{_NUMERAL}|[a-z])\s*)?"
 _ORDER = r"(?:\^\{(?:-1|\([a-z]\))\})?"  # of f^{-1}(x)

@@ -46,7 +46,7 @@ def without_pieces(one: Tree, other: Tree) -> Iterator[tuple[Tree, Tree] | None]
     """
     for arccos in (_quarter_less, _twice_the_half):
         sides = [_rewritten(tree, arccos) for tree in (one, other)]
-        if equal_rational(*sides):
+        if equal_rational(sides[0], sides[1]):
             yield None
         known: list[tuple[Tree, Tree]] = []
         found = [_lettered(tree, known) for tree in sides]

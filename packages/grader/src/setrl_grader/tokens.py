@@ -127,6 +127,8 @@ def tokens(text: str) -> Tokens:
     for pattern, written in _REWRITES:
         text = pattern.sub(written, text)
     found = [_plain(token) for token in _TOKEN.findall(text)]
+    if found.count("$") == 1:  # a currency: mathematics has two
+        found[found.index("$")] = r"\$"
     if not _balanced(found):  # then no argument has an end
         return found
     for rewrite in _PASSES:
