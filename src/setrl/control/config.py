@@ -26,7 +26,7 @@ VINE_KEYS = (
     *("num_vines", "num_states", "where", "window", "credit", "num_sets"),
     *("max_steps", "trunk"),  # not on JAX
 )
-OPTIONS = {"kl_coef": 0.0, "kl_anchor": "behaviour", "ucb_coef": 0.0}  # none of them
+OPTIONS = {"kl_coef": 0.0, "kl_anchor": "behaviour", "ucb_coef": 0.0}  # none; the last: not on JAX
 OPTION_KEYS = tuple(OPTIONS)
 PPO_KEYS = (
     *("n_envs", "n_steps", "num_trajectories", "batch_size", "n_epochs", "learning_rate"),
@@ -76,8 +76,7 @@ class ControlConfig(RunConfig):
         algorithm = self.arms[arm].get("algorithm", "ppo")
         names.look_up("algorithm", str(algorithm), ALGORITHMS)
         if algorithm != "poly_ppo":
-            known = ("algorithm", *OPTION_KEYS, *PPO_KEYS)
-            refuse_unknown(self.arms[arm], known, f"arms.{arm}")
+            refuse_unknown(self.arms[arm], ("algorithm", *OPTION_KEYS, *PPO_KEYS), f"arms.{arm}")
         _check_arguments(self.arms[arm], f"arms.{arm}")
 
     @override

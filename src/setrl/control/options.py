@@ -4,7 +4,7 @@
 
 The anchor is the policy that sampled the trajectories ("behaviour"), or the policy at the start of
 training ("start"). N counts the visits so far, this one included (arXiv:2509.25424). The bonus is
-in the critic's rewards, not in the scores of sets.
+in the critic's rewards, not in the scores of sets, and only on Stable-Baselines3's path.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ COUNTS = ("num_trajectories", "n_envs", "n_steps", "batch_size", "n_epochs", "se
 SHARES = ("gamma", "gae_lambda")
 ABOVE_0 = ("clip_range", "clip_range_vf", "max_grad_norm", "target_kl")
 MAY_BE_NONE = ("batch_size", "clip_range_vf", "target_kl")
-
-
-def bonus_of(visits: Any, weight: float) -> Any:
-    """weight · N^−½, with N visits: the bonus for rare actions."""
-    return weight * visits**-0.5
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,10 +148,9 @@ def _of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
     if vines is None:
         return {}
     name = own.get("method", POLY_EPO)
-    usual = method_config.defaults_of(name)
     return {
         "method": name,
-        **usual,
+        **method_config.defaults_of(name),
         **{k: getattr(vines, k) for k in VINE_KEYS if hasattr(vines, k)},
     }
 
@@ -184,8 +183,7 @@ def _arm(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
     if algorithm == "poly_ppo":
         also = (*VINE_KEYS, *OPTION_KEYS, *PPO_KEYS)
         method = method_config.from_config({"method": POLY_EPO, **own}, also=also)
-    usual = _taken(dict(task.defaults), PPO_KEYS)
-    ppo = {**usual, **config.ppo, **ALGORITHMS[algorithm], **ppo}
+    ppo = {**_taken(dict(task.defaults), PPO_KEYS), **config.ppo, **ALGORITHMS[algorithm], **ppo}
     make = partial(_arm_on_jax, config.gru) if is_of_jax(task) else _arm_on_gymnasium
     return make(task, method, vines, ppo, options)
 
@@ -221,7 +219,8 @@ def _arm_on_jax(
     from setrl.control.jax.update import PPOOptions
 
     _refuse_on_jax(given, JAX_VINES)
-    _refuse_on_jax(ppo, [option.name for option in fields(PPOOptions)])
+    options = {k: value for k, value in options.items() if k != "ucb_coef" or value}  # 0: none
+    _refuse_on_jax({**ppo, **options}, [option.name for option in fields(PPOOptions)])
     vines = None if method is None else VineChoices(**given)
     widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
     policy = ActorCritic(task.env.num_actions, widths, gru)

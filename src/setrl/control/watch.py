@@ -149,12 +149,11 @@ def _rendered(env: gym.Env) -> Frame:
 
 def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
     """Make one film of all rollouts: a rollout that has ended stays on its last frame."""
-    length = max(len(one.frames) for one in rollouts)
     return [
         _row(
             [_captioned(one.frames[min(t, len(one.frames) - 1)], _caption(one)) for one in rollouts]
         )
-        for t in range(length)
+        for t in range(max(len(one.frames) for one in rollouts))
     ]
 
 

@@ -245,8 +245,7 @@ def f_grpo(gamma: float = 1.0) -> Method:
 
     Biased: prompts are re-weighted. We do not know the paper's γ.
     """
-    adjustment = HardPrompts(gamma)
-    return Method("f_grpo", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+    return Method("f_grpo", objectives.mean(), 1, scale="group_std", adjustment=HardPrompts(gamma))
 
 
 @_published("UCPO")
@@ -255,8 +254,7 @@ def ucpo(tau: float = 0.1) -> Method:
 
     The proxy is a sample's mean log-probability. Biased: prompts are re-weighted, q is a constant.
     """
-    adjustment = Uniformity(tau)
-    return Method("ucpo", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+    return Method("ucpo", objectives.mean(), 1, scale="group_std", adjustment=Uniformity(tau))
 
 
 @_published("UARL")
@@ -265,5 +263,4 @@ def uarl() -> Method:
 
     Biased: prompts are re-weighted, the other samples count as constants, and the sum is not 0.
     """
-    adjustment = InverseStrategySize()
-    return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
+    return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=InverseStrategySize())

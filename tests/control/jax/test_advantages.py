@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from setrl.control.jax import advantages, bonuses, update
+from setrl.control.jax import advantages, update
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import _of_critic
 from setrl.control.jax.rollouts import RolloutSteps, Trajectories
 from setrl.control.sb3 import update as torch_update
-from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.steps import CreditedSteps, scaled, spread
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
@@ -60,7 +59,7 @@ def test_gae_is_its_sum() -> None:
 
 def test_set_advantages_replace_gae_in_the_window() -> None:
     grown, values = make_grown(), jnp.array([2.0, jnp.nan, -1.0, 5.0])
-    found = advantages.credited(grown, 0.0, GAMMA, DECAY, spread(jnp, values, 1, T))
+    found = advantages.credited(grown, GAMMA, DECAY, spread(jnp, values, 1, T))
     expected = gae_by_definition(grown, np.array(grown.steps.rewards))
     returns = expected + np.asarray(grown.steps.values)
     for b, value in ((0, 2.0), (2, -1.0)):
@@ -75,7 +74,7 @@ def test_a_trajectory_without_finite_rewards_is_not_learned_from() -> None:
     grown = make_grown()
     rewards = grown.steps.rewards.at[2, 0].set(jnp.nan)
     grown = grown._replace(steps=grown.steps._replace(rewards=rewards))
-    found = advantages.credited(grown, 0.0, GAMMA, DECAY)
+    found = advantages.credited(grown, GAMMA, DECAY)
     assert np.asarray(found.usable).sum(axis=0).tolist() == [0, 3, 1, 0]
     assert np.isfinite(found.advantages).all()
 
@@ -83,7 +82,7 @@ def test_a_trajectory_without_finite_rewards_is_not_learned_from() -> None:
 def test_set_advantages_are_scaled_over_all_parts() -> None:
     own = [spread(jnp, jnp.array(row), 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])]
     grown = make_grown()
-    parts = [advantages.credited(grown, 0.0, GAMMA, DECAY, each) for each in own]
+    parts = [advantages.credited(grown, GAMMA, DECAY, each) for each in own]
     size = np.sqrt((9 + 16) / 6)  # six steps: the last trajectory has none
     found = [one.advantages[0, 0] for one in scaled(jnp, parts, advantages.floor_of([grown]))]
     np.testing.assert_allclose(found, [3 / size, 4 / size], rtol=1e-6)
@@ -113,7 +112,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
         **{"batch_size": 4, "n_epochs": 2, "learning_rate": 0.03, "clip_range": 0.1},
         **{"ent_coef": 0.3, "vf_coef": 0.7, "kl_coef": 0.2},
     )
-    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.credited(make_grown(), GAMMA, DECAY)], 1)
     key, state = jax.random.key(3), options.optimizer.init(params)
     found, _, metrics = update.learn(policy, options, params, state, pieces, None, key)
     leaves, tree = jax.tree.flatten(params)
@@ -170,37 +169,15 @@ def test_explained_variance_has_no_unit() -> None:
         values, rewards = (scale * one for one in (grown.steps.values, grown.steps.rewards))
         steps = grown.steps._replace(values=values, rewards=rewards)
         grown = grown._replace(steps=steps, last_values=scale * grown.last_values)
-        metrics = _of_critic([advantages.credited(grown, 0.0, GAMMA, DECAY)])
+        metrics = _of_critic([advantages.credited(grown, GAMMA, DECAY)])
         found.append(float(metrics["train/explained_variance"]))
     assert found[1] == pytest.approx(found[0], rel=1e-4)
     assert np.isnan(found[2])
 
 
-def test_bonuses_are_those_of_the_other_path() -> None:
-    """Over two updates of two parts each; a step counts the visits before it, and itself."""
-    visits, other = bonuses.no_visits(0.5), CountBonus(0.5)
-    for seed in (0, 1):
-        parts = [rounded(make_grown(2 * seed + part).steps) for part in (0, 1)]
-        found, visits = bonuses.count_bonuses(parts, visits, 0.5)
-        for steps, one in zip(parts, found, strict=True):
-            alive_BT = np.asarray(steps.alive).T
-            seen, actions, values = (
-                np.swapaxes(each, 0, 1)[alive_BT]
-                for each in (steps.observations, steps.actions, one)
-            )
-            np.testing.assert_allclose(values, other(seen, actions), rtol=1e-6)
-    assert max(other.visits.values()) > 2
-    assert int(visits.sum()) == other.visits.total()
-
-
-def rounded(steps: RolloutSteps) -> RolloutSteps:
-    """Make observations few, so that pairs come back."""
-    return steps._replace(observations=jnp.sign(steps.observations[..., :1]))
-
-
 def test_pieces_hold_every_step_once() -> None:
     grown = make_grown()
-    pieces = update.pieces_of([advantages.credited(grown, 0.0, GAMMA, DECAY)], 4)
+    pieces = update.pieces_of([advantages.credited(grown, GAMMA, DECAY)], 4)
     assert pieces.usable.shape == (2 * B, 4)  # six steps are two pieces, the second one padded
     kept = np.asarray(pieces.observations)[np.asarray(pieces.usable)]
     alive = np.asarray(grown.steps.alive)
@@ -214,7 +191,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
     """0 · NaN is NaN: steps that are left out are zeros before the network sees them."""
     policy = ActorCritic(2, (5,))
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.credited(make_grown(), GAMMA, DECAY)], 1)
     left_out = ~np.asarray(pieces.usable)[..., None]
     poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
     options = update.PPOOptions()
@@ -230,7 +207,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
 def test_chunks_add_up_to_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     policy, options = ActorCritic(2, (5,)), update.PPOOptions(ent_coef=0.3, kl_coef=0.2)
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    pieces = update.pieces_of([advantages.credited(make_grown(), 0.0, GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.credited(make_grown(), GAMMA, DECAY)], 1)
     count, usable = len(pieces.usable), np.flatnonzero(pieces.usable.any(axis=1))
     choices = [np.pad(usable[:n], (0, 9 - n), constant_values=count) for n in (1, 4, 7)]
     found = []
@@ -266,6 +243,6 @@ def test_minibatches_of_many_pieces_come_from_everywhere() -> None:
 def test_rounding_of_returns_is_not_scaled_up() -> None:
     own = spread(jnp, jnp.array([7e-8, -7e-8, 0.0, 0.0]), None, T)
     grown = make_grown()
-    steps = advantages.credited(grown, 0.0, GAMMA, DECAY, own)
+    steps = advantages.credited(grown, GAMMA, DECAY, own)
     (found,) = scaled(jnp, [steps], advantages.floor_of([grown]))
     assert np.abs(np.asarray(found.advantages)[np.asarray(found.from_sets)]).max() < 0.1

@@ -27,7 +27,7 @@ from setrl.train.runs.pool import Stop
 from setrl.train.runs.resume import usable_checkpoint
 from tests.at_once import at_once
 
-POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "ucb_coef": 0.1}
+POLY = {"algorithm": "poly_ppo", "set_size": 2, "num_vines": 3, "num_states": 1, "kl_coef": 0.1}
 TASK = {"name": "jax_goals", "max_steps": 16, "episodes": 32}
 EVERY = {"checkpoint_every": 100, "eval_every": 200}
 
@@ -179,6 +179,7 @@ def test_what_a_task_gives_and_nobody_reads_is_refused(
         ({"arms": {"a": {**POLY, "credit": "set_critic"}}}, "credit must be one of"),
         ({"arms": {"a": {**POLY, "max_steps": 3}}}, "max_steps is not available"),
         ({"arms": {"a": {**POLY, "trunk": "member"}}}, "trunk is not available on JAX"),
+        ({"arms": {"a": {"ucb_coef": 0.1}}}, "ucb_coef is not available on JAX"),
         ({"arms": {"a": {**POLY, "set_size": 3}}}, "arm 'a'.*num_vines"),
         ({"arms": {"a": {**POLY, "kl_anchor": "other"}}}, "kl_anchor must be"),
         ({"total_steps": 2**31 - 1}, "total_steps must be at most 2,000,000,000 on JAX"),

@@ -276,5 +276,4 @@ class PickledState(Adapter):
         values = vars(self.env)
         objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()
         constants = {name: values[name] for name in objects if values[name] is not None}
-        generators = attributes_that_are_generators(self.env)
-        return {"the environment": self.env} | constants | generators
+        return {"the environment": self.env} | constants | attributes_that_are_generators(self.env)

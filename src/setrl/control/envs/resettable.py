@@ -216,8 +216,7 @@ def make_resettable(
         below = next((layer for layer in layers_of(env) if OwnState.is_made_for(layer)), below)
     if backend == "auto":
         backend = next(name for name, kind in by_name.items() if kind.is_made_for(below))
-    adapter = names.look_up("backend", backend, by_name)(below)
-    return ResettableEnv(env, adapter, fork_seed)
+    return ResettableEnv(env, names.look_up("backend", backend, by_name)(below), fork_seed)
 
 
 def _refuse_what_is_no_environment(env: Any) -> None:

@@ -38,13 +38,11 @@ def gae(trajectories: Trajectories, rewards_TB: jax.Array, gamma: float, decay: 
         return carry, jnp.where(alive, advantage, 0.0)
 
     first = (jnp.zeros_like(trajectories.last_values), trajectories.last_values)
-    rows = (rewards_TB, steps.values, steps.alive)
-    return jax.lax.scan(back, first, rows, reverse=True)[1]
+    return jax.lax.scan(back, first, (rewards_TB, steps.values, steps.alive), reverse=True)[1]
 
 
 def credited(
     trajectories: Trajectories,
-    bonus_TB: jax.Array | float,
     gamma: float,
     decay: float,
     own_TB: jax.Array | None = None,
@@ -53,14 +51,13 @@ def credited(
 
     Args:
         trajectories: The trajectories.
-        bonus_TB: What is added to their rewards, for the critic only.
         gamma: Discount γ.
         decay: λ of GAE.
         own_TB: Set advantages of steps; NaN for none.
     """
     alive = trajectories.steps.alive
     finite_B = jnp.isfinite(trajectories.returns)
-    rewards = jnp.where(finite_B, trajectories.steps.rewards, 0.0) + bonus_TB * alive
+    rewards = jnp.where(finite_B, trajectories.steps.rewards, 0.0)
     critics = gae(trajectories, rewards, gamma, decay)
     advantages, from_sets = critics, jnp.zeros(alive.shape, bool)
     if own_TB is not None:

@@ -156,8 +156,7 @@ def load_policy(path: Path, like: Params) -> Params:
 
 def weights_of(params: Params) -> dict[str, np.ndarray]:
     """Return name → weight, in the order of the leaves."""
-    leaves = jax.tree_util.tree_leaves_with_path(params)
     return {
         jax.tree_util.keystr(where, simple=True, separator="."): np.asarray(weight)
-        for where, weight in leaves
+        for where, weight in jax.tree_util.tree_leaves_with_path(params)
     }

@@ -13,7 +13,6 @@ import numpy as np
 
 from setrl.control.jax import families
 from setrl.control.jax.advantages import credited, floor_of, vine_advantages
-from setrl.control.jax.bonuses import count_bonuses, no_visits
 from setrl.control.jax.environment import (
     JaxTask,
     State,
@@ -42,7 +41,6 @@ class Training(NamedTuple):
         key: Random numbers of all that follows.
         steps: Environment steps so far, of trunks and vines: int32, so fewer than 2³¹.
         resets: Episodes from a reset so far: vines do not count.
-        visits: Visits of hashed state-action pairs; empty without a bonus.
         start: Weights at the start, the anchor of a KL penalty; None if not needed.
         recent: (2, 100) returns and lengths of the last episodes from resets; NaN for none.
         gave_credit: Whether any vine so far had a set advantage.
@@ -53,7 +51,6 @@ class Training(NamedTuple):
     key: jax.Array
     steps: jax.Array
     resets: jax.Array
-    visits: jax.Array
     start: Params | None
     recent: jax.Array
     gave_credit: jax.Array
@@ -133,7 +130,6 @@ class JaxPolyPPO:
             key,
             jnp.int32(0),
             jnp.int32(0),
-            no_visits(self.options.ucb_coef),
             params if self.options.kl_coef and self.options.kl_anchor == "start" else None,
             jnp.full((2, RECENT), jnp.nan),
             jnp.bool_(False),
@@ -172,9 +168,8 @@ class JaxPolyPPO:
                 advantages_BN = vine_advantages(self.method, self.vines, *seen, for_credit)
             parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
             metrics = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
-        credits, visits = self._credited(parts, own, training.visits)
-        length = self.options.sequence_length if policy.gru is not None else 1
-        pieces = pieces_of(credits, length)
+        credits = self._credited(parts, own)
+        pieces = pieces_of(credits, self.options.sequence_length if policy.gru is not None else 1)
         learnt = learn(
             policy, self.options, params, training.optimizer, pieces, training.start, for_batches
         )
@@ -184,7 +179,7 @@ class JaxPolyPPO:
         new = jnp.stack([parts[0].returns, parts[0].lengths])
         recent = jnp.concatenate([new, training.recent], axis=1)[:, :RECENT]
         gave_credit = training.gave_credit | jnp.isfinite(advantages_BN).any()
-        counted = (steps, resets, visits, training.start, recent, gave_credit)
+        counted = (steps, resets, training.start, recent, gave_credit)
         after = Training(params, optimizer, key, *counted)
         metrics |= trained | _of_critic(credits) | {"rollout/resets": resets}
         metrics["rollout/without_reward"] = (~jnp.isfinite(parts[0].returns)).sum()
@@ -199,21 +194,14 @@ class JaxPolyPPO:
     def _along(self, advantages_BN: jax.Array) -> jax.Array:
         """Give the first steps of each vine its set advantage, (T, B·N)."""
         assert self.vines is not None
-        steps = self.task.env.max_steps
-        return spread(jnp, advantages_BN.reshape(-1), self.vines.window, steps)
+        return spread(jnp, advantages_BN.reshape(-1), self.vines.window, self.task.env.max_steps)
 
     def _credited(
-        self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None], visits: jax.Array
-    ) -> tuple[list[CreditedSteps], jax.Array]:
-        options = self.options
-        bonuses, visits = count_bonuses([part.steps for part in parts], visits, options.ucb_coef)
-        credits = [
-            credited(part, bonus, options.gamma, options.gae_lambda, each)
-            for part, each, bonus in zip(parts, own, bonuses, strict=True)
-        ]
-        if options.normalize_advantage:
-            credits = scaled(jnp, credits, floor_of(parts))
-        return credits, visits
+        self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None]
+    ) -> list[CreditedSteps]:
+        options, pairs = self.options, zip(parts, own, strict=True)
+        credits = [credited(part, options.gamma, options.gae_lambda, each) for part, each in pairs]
+        return scaled(jnp, credits, floor_of(parts)) if options.normalize_advantage else credits
 
     @cached_property
     def _play(self) -> Any:

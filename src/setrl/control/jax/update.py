@@ -44,14 +44,12 @@ class PPOOptions(PPOArguments):
         kl_coef: Weight of KL(anchor ‖ π).
         kl_anchor: "behaviour", the policy that sampled the steps, or "start". Both read the
             memories of the policy that sampled the steps.
-        ucb_coef: λ of a bonus λ·N(s, a)^−½ in the critic's rewards; see `control.options`.
         sequence_length: Steps through which gradients of a memory flow back.
     """
 
     num_trajectories: int = 128
     kl_coef: float = 0.0
     kl_anchor: Anchor = "behaviour"
-    ucb_coef: float = 0.0
     sequence_length: int = 16
 
     @property
@@ -115,8 +113,7 @@ def learn(
         order = jnp.pad(shuffled(is_usable, key), (0, size), constant_values=count)
         params, state, sums = carry
         sums = {**sums, OF_LAST_EPOCH: jnp.zeros_like(sums[OF_LAST_EPOCH])}
-        ended = jax.lax.fori_loop(0, num_batches, minibatch, (order, params, state, sums))
-        return ended[1:], None
+        return jax.lax.fori_loop(0, num_batches, minibatch, (order, params, state, sums))[1:], None
 
     first = (params, optimizer_state, _no_metrics())
     (params, optimizer_state, sums), _ = jax.lax.scan(
@@ -219,8 +216,7 @@ def _loss(
         return weight * jnp.sum(jnp.where(batch.usable, each, 0.0))
 
     logits, values = _along(policy, params, batch)
-    log_probs = log_prob(logits, batch.actions)
-    log_ratio = jnp.where(batch.usable, log_probs - batch.log_probs, 0.0)
+    log_ratio = jnp.where(batch.usable, log_prob(logits, batch.actions) - batch.log_probs, 0.0)
     ratio = jnp.exp(log_ratio)
     clipped = jnp.clip(ratio, 1 - options.clip_range, 1 + options.clip_range)
     surrogate = -mean(jnp.minimum(batch.advantages * ratio, batch.advantages * clipped))
@@ -245,8 +241,7 @@ def _along(
     if policy.gru is None:
         _, logits, values = policy(params, batch.memories, batch.observations)
         return logits, values
-    seen = jnp.moveaxis(batch.observations, 1, 0)
-    logits, values = policy.unroll(params, batch.memories, seen)
+    logits, values = policy.unroll(params, batch.memories, jnp.moveaxis(batch.observations, 1, 0))
     return jnp.moveaxis(logits, 0, 1), values.T
 
 

@@ -101,8 +101,7 @@ class Critic:
         observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
         actions = np.concatenate([segment.trajectory.taken_T for segment in usable])
         values, log_probs = self._evaluate(observations, actions)
-        rewards = self._rewards(usable, observations, actions)
-        critics = self._gae(usable, rewards, values)
+        critics = self._gae(usable, self._rewards(usable, observations, actions), values)
         own = np.concatenate(
             [np.broadcast_to(segment.own_T, len(segment.trajectory)) for segment in usable]
         )

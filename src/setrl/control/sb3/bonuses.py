@@ -1,4 +1,4 @@
-"""A bonus for rare actions, with counts by bytes; `jax.bonuses` counts in a table of hashes.
+"""A bonus for rare actions, reward + weight · N(s, a)^−½, with counts by bytes.
 
 Checkpoints hold `CountBonus` by the name of this module.
 """
@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
-from setrl.control.options import bonus_of
 
 
 @dataclass
@@ -41,5 +39,5 @@ class CountBonus:
         for step in range(len(actions)):
             key = b"|".join(row[step].tobytes() for row in rows)
             self.visits[key] += 1
-            bonuses[step] = bonus_of(self.visits[key], self.weight)
+            bonuses[step] = self.weight * self.visits[key] ** -0.5
         return bonuses

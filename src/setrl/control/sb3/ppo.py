@@ -180,8 +180,7 @@ class RegularisedPPO(PPO):
         buffer = self.rollout_buffer
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
         for name, values in measured.items():
-            last = name == "loss"
-            self.logger.record(f"train/{name}", values[-1] if last else np.mean(values))
+            self.logger.record(f"train/{name}", values[-1] if name == "loss" else np.mean(values))
         self.logger.record("train/explained_variance", explained)
         if hasattr(self.policy, "log_std"):
             self.logger.record("train/std", torch.exp(self.policy.log_std).mean().item())

@@ -85,8 +85,7 @@ def located(config: Any, folder: str) -> Any:
         config = {"name": config}
     if not isinstance(config, Mapping):
         return config
-    name = config.get("name")
-    has_modules = is_reference(name) or "id" in config  # functions of the user
+    has_modules = is_reference(config.get("name")) or "id" in config  # functions of the user
     return {"folder": folder, **config} if has_modules else config
 
 

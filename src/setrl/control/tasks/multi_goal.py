@@ -109,8 +109,7 @@ class MultiGoal(GoalTask):
         self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
     ) -> dict[str, float]:
         """Measure `blocked_success`: the policy's most frequent goal is an unobserved wall."""
-        goals = [self.label(one) for one in sampled]
-        favourite = max(range(len(GOALS)), key=goals.count)
+        favourite = max(range(len(GOALS)), key=[self.label(one) for one in sampled].count)
         blocked = measures.sample_episodes(
             model, lambda: self.make_env({favourite}), self.episodes // 2, rng
         )

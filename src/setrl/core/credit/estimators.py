@@ -105,8 +105,7 @@ class DrawnSets(ABC):
         total = comb(n, set_size)
         if self.num_sets >= total:
             return Enumerated(max_sets=total)(objective, samples, set_size, rng)
-        sets_SK = draw_sets(n, set_size, self.num_sets, rng)
-        return self.from_sets(objective, samples, sets_SK)
+        return self.from_sets(objective, samples, draw_sets(n, set_size, self.num_sets, rng))
 
     @abstractmethod
     def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:
