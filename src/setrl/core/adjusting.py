@@ -57,7 +57,8 @@ class HardPrompts:
 
     def __call__(self, values_BN: np.ndarray, samples: Samples) -> tuple[np.ndarray, float]:
         """One factor a prompt, (B, 1)."""
-        return (1 - samples.right.mean(axis=-1, keepdims=True)) ** self.gamma, 0.0
+        rate_B1 = samples.right.mean(axis=-1, keepdims=True)
+        return (1 - rate_B1) ** self.gamma, 0.0
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,8 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
                 usable_BN &= known_BN
             known[name] = _dense(name, values, known_BN)
     if "correct" in reads and "correct" not in known:
-        known["correct"] = right_by_reward(np.where(usable_BN, samples.rewards, np.nan))
+        counted = np.where(usable_BN, samples.rewards, np.nan)
+        known["correct"] = right_by_reward(counted)
     check_given(reads, known)
     return Samples(samples.rewards, mask=usable_BN, **known)
 

@@ -245,7 +245,8 @@ def f_grpo(gamma: float = 1.0) -> Method:
 
     Biased: prompts are re-weighted. We do not know the paper's γ.
     """
-    return Method("f_grpo", objectives.mean(), 1, scale="group_std", adjustment=HardPrompts(gamma))
+    adjustment = HardPrompts(gamma)
+    return Method("f_grpo", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
 
 
 @_published("UCPO")
@@ -254,7 +255,8 @@ def ucpo(tau: float = 0.1) -> Method:
 
     The proxy is a sample's mean log-probability. Biased: prompts are re-weighted, q is a constant.
     """
-    return Method("ucpo", objectives.mean(), 1, scale="group_std", adjustment=Uniformity(tau))
+    adjustment = Uniformity(tau)
+    return Method("ucpo", objectives.mean(), 1, scale="group_std", adjustment=adjustment)
 
 
 @_published("UARL")
@@ -263,4 +265,5 @@ def uarl() -> Method:
 
     Biased: prompts are re-weighted, the other samples count as constants, and the sum is not 0.
     """
-    return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=InverseStrategySize())
+    adjustment = InverseStrategySize()
+    return Method("uarl", objectives.mean(), 1, scale="group_std", adjustment=adjustment)

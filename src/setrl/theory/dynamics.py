@@ -188,7 +188,8 @@ def simulate(
         )
     num_actions = num_outcomes if success is None else num_outcomes // 2
     policy = check_policy(policy_A, shape=(num_actions,))
-    logits_RA = np.tile(np.where(policy > 0, log_policy(policy), -np.inf), (runs, 1))
+    support = policy > 0
+    logits_RA = np.tile(np.where(support, log_policy(policy), -np.inf), (runs, 1))
     policies = [softmax(logits_RA)]
     for _ in range(steps):
         update_RA = _noisy_update(method, table, policies[-1], num_samples, rng, success)

@@ -101,7 +101,8 @@ class SetMDP:
 
     def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
         """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
-        return (self.scores[0].sets.chances(self._policy(policy_XA)) * self.scores_XS).sum(axis=-1)
+        chances_XS = self.scores[0].sets.chances(self._policy(policy_XA))
+        return (chances_XS * self.scores_XS).sum(axis=-1)
 
     def values(self, policy_XA: ArrayLike) -> np.ndarray:
         """V♯ = (I − γK·P_π)⁻¹ f̄_π, shape (X,): Set RL note, Eq. 3."""

@@ -105,7 +105,8 @@ class DrawnSets(ABC):
         total = comb(n, set_size)
         if self.num_sets >= total:
             return Enumerated(max_sets=total)(objective, samples, set_size, rng)
-        return self.from_sets(objective, samples, draw_sets(n, set_size, self.num_sets, rng))
+        sets_SK = draw_sets(n, set_size, self.num_sets, rng)
+        return self.from_sets(objective, samples, sets_SK)
 
     @abstractmethod
     def from_sets(self, objective: Objective, samples: Samples, sets_SK: np.ndarray) -> Credit:

@@ -53,7 +53,8 @@ def _rounded(contrast_BN: np.ndarray, size_B: np.ndarray | None, every_set: bool
         largest_B = np.fmax(largest_B, size_B)
     bound_B = np.where(nothing_B, np.inf, OF_SAMPLE * largest_B)
     # NaN, of a sample that is in no drawn set or in all of them, is not below the bound.
-    return np.where(np.abs(contrast_BN) <= bound_B[:, None], 0.0, contrast_BN)
+    small_BN = np.abs(contrast_BN) <= bound_B[:, None]
+    return np.where(small_BN, 0.0, contrast_BN)
 
 
 def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarray) -> np.ndarray:
@@ -85,7 +86,8 @@ def mean_score(scores_BS: np.ndarray) -> np.ndarray:
 
 def centred(scores_BS: np.ndarray) -> np.ndarray:
     """Scores less their mean, exactly 0 where all are equal up to their last digits."""
-    return np.where(_is_flat(scores_BS), 0.0, scores_BS - mean(scores_BS)[..., None])
+    flat_B1 = _is_flat(scores_BS)
+    return np.where(flat_B1, 0.0, scores_BS - mean(scores_BS)[..., None])
 
 
 def _is_flat(scores_BS: np.ndarray) -> np.ndarray:

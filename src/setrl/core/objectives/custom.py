@@ -118,7 +118,8 @@ def _parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
         for one in found
         if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
     )
-    if needed and {field.name for field in fields(Samples)}.issuperset(needed):
+    known = {field.name for field in fields(Samples)}
+    if needed and known.issuperset(needed):
         return needed
     if len(needed) > 1:
         raise ValueError(
@@ -178,7 +179,8 @@ class FromCounts(OfFunction):
         return np.array(counts) <= self.max_compositions
 
     def _cells(self, samples: Samples) -> list[_Cells]:
-        return [_cells(*prompt) for prompt in zip(samples.strategies, samples.right, strict=True)]
+        correct_BN = samples.right
+        return [_cells(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)]
 
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.

@@ -68,7 +68,8 @@ class Majority(Objective):
         ballots = Ballots.count(samples.answers, samples.rewards)
         counted_BN = np.where(samples.answers == DEGENERATE, 0.0, samples.rewards)
         low_B, high_B = counted_BN.min(axis=1), counted_BN.max(axis=1)
-        return np.stack([mean_reward(ballots, k).clip(low_B, high_B) for k in set_sizes])
+        means = [mean_reward(ballots, k).clip(low_B, high_B) for k in set_sizes]
+        return np.stack(means)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """Return a sum over the winning number of votes; O(K² log K · min(N, C·K)).

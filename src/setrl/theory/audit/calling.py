@@ -90,7 +90,8 @@ class CalledEstimator:
         """
         if self.shape.takes_batches and "mixes" not in self.habits:
             return self.of_batch(rewards_BN, labels_BN)
-        return np.concatenate(self.each(zip(rewards_BN[:, None], labels_BN[:, None], strict=True)))
+        rows = zip(rewards_BN[:, None], labels_BN[:, None], strict=True)
+        return np.concatenate(self.each(rows))
 
     def of_batch(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         """Return the advantages of one call with all these groups."""

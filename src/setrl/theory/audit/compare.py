@@ -294,7 +294,8 @@ class Library:
     def _is_exact(self, wanted_MA: np.ndarray) -> bool:
         """Compare the advantages with all N − 1 others, which decides it for every policy."""
         paid = self.field.paid
-        return bool(np.abs(self.field.contrast_MA - wanted_MA).max() <= 100 * paid.rounding)
+        apart = np.abs(self.field.contrast_MA - wanted_MA).max()
+        return bool(apart <= 100 * paid.rounding)
 
     def _example(self, wanted_MA: np.ndarray) -> PromptExample:
         """Return the pair of samples whose advantages differ most from what they must be."""

@@ -200,9 +200,10 @@ class Findings:
         if batch is None:
             is_unknown = self.mixes_groups  # it fails in batches
             return {name: None if holds and is_unknown else holds for name, holds in alone.items()}
+        field = Field(batch.paid, self.gradient.policies_PA)
         found: dict[str, bool | None] = {
             "unbiased": self._follows(batch.match),
-            "has-objective": Field(batch.paid, self.gradient.policies_PA).curl is None,
+            "has-objective": field.curl is None,
         }
         if batch.draws:
             is_unknown = batch.is_near and self.estimator.is_steady

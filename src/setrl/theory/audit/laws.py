@@ -115,7 +115,8 @@ class Case:
         rewards = ", ".join(f"{one:g}" for one in rewards_N)
         if self.table.strategies is None:
             return words("rewards", rewards=rewards)
-        return words("rewards and labels", rewards=rewards, labels=", ".join(map(str, labels_N)))
+        labels = ", ".join(map(str, labels_N))
+        return words("rewards and labels", rewards=rewards, labels=labels)
 
 
 LONG = 8  # samples of a group that are written one by one
@@ -146,7 +147,8 @@ def _of_unsteady(law: Law) -> Law:
 def _law_with_sentence(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
     """Return a law with its sentence of `sentences.json`."""
     usual = {True: name, False: f"not {name}", None: f"unknown {name}"}[holds]
-    return Law(name, holds, filled(TEXTS["laws"][f"{variant} {name}" if variant else usual], parts))
+    template = TEXTS["laws"][f"{variant} {name}" if variant else usual]
+    return Law(name, holds, filled(template, parts))
 
 
 def finite(case: Case) -> Law:

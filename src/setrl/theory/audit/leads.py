@@ -77,5 +77,6 @@ def _actions(table: ActionTable) -> np.ndarray:
 
 def _usual_size(paid: Paid, policy_A: np.ndarray) -> float:
     """Return the root mean square of the advantages; 1 if all are 0."""
-    square = paid.groups.chances(policy_A) @ (paid.groups.counts_SA * paid.credit_SA**2).sum(axis=1)
+    chances_S = paid.groups.chances(policy_A)
+    square = chances_S @ (paid.groups.counts_SA * paid.credit_SA**2).sum(axis=1)
     return float(np.sqrt(square / paid.num_samples)) or 1.0

@@ -68,7 +68,8 @@ class Recipe:
 
     def mean(self, values_SA: np.ndarray) -> np.ndarray:
         """Return the mean over the samples of each group, (S, 1)."""
-        mean_S1 = (self.paid.groups.counts_SA * values_SA).sum(axis=1, keepdims=True)
+        counts_SA = self.paid.groups.counts_SA
+        mean_S1 = (counts_SA * values_SA).sum(axis=1, keepdims=True)
         return mean_S1 / self.paid.num_samples
 
     def std(self, values_SA: np.ndarray) -> np.ndarray:

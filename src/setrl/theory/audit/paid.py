@@ -154,7 +154,8 @@ def pay(
             or if the order of samples matters and there are too many orders.
     """
     num_actions = table.num_actions
-    if comb(num_actions + num_samples - 1, num_samples) > MAX_GROUPS:
+    total = comb(num_actions + num_samples - 1, num_samples)
+    if total > MAX_GROUPS:
         raise _too_many("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
     groups = multisets(num_actions, num_samples)
     all_orders = num_actions**num_samples <= MAX_ORDERED

@@ -202,7 +202,8 @@ def _episodes(batch: TrainerCall) -> list[SimpleNamespace]:
 def _experiences(batch: TrainerCall) -> list[SimpleNamespace]:
     """Return what Trinity-RFT's advantage functions write advantages into."""
     masks = list(token_mask(batch))
-    found = _members(batch, action_mask=masks, logprobs=list(_token_log_probs(batch)))
+    log_probs = list(_token_log_probs(batch))
+    found = _members(batch, action_mask=masks, logprobs=log_probs)
     for one in found:
         vars(one).update(advantages=0.0, returns=None)  # 0 stays if the sample is left out
         one.eid = SimpleNamespace(tid=one.group, task=one.group)

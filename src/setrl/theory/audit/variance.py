@@ -59,13 +59,14 @@ class Variance:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
+        rivals = {name: values.tolist() for name, values in self.rivals.items()}
         return {
             "of": self.label,
             "beside": self.beside,
             "ratio": self.ratio,
             "over_least": self.over_least,
             "values": self.values_P.tolist(),
-            "rivals": {name: values.tolist() for name, values in self.rivals.items()},
+            "rivals": rivals,
         }
 
 
@@ -77,9 +78,10 @@ def variance(library: Library, match: Match | None) -> Variance:
         return Variance(own_P, {})
     one = match.parts[0]
     scale = match.factors[0] * one.set_size / field.paid.num_samples  # their factor is N/K
+    credits = library.credits(library.objectives.index(one))
     payers = {
         base: field.paid.paying(scale * credit_SA)
-        for base, credit_SA in library.credits(library.objectives.index(one)).items()
+        for base, credit_SA in credits.items()
         if base != "u − U"  # which is u − v, times a number
     }
     rivals = {base: of_update(payer, field.policies_PA) for base, payer in payers.items()}
