@@ -28,7 +28,7 @@ from setrl_grader.trainers import (
     verifiers_reward,
 )
 
-__version__ = "0.9.0"
+__version__ = "0.10.0"
 
 __all__ = [
     "ChoiceGrader",
