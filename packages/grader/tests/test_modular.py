@@ -79,6 +79,8 @@ def test_what_takes_more_than_new_letters(gold, answer):
         (r"\ln\frac{x}{2}", r"\ln x-\ln 2"),
         (r"\cot t\ln(\cos t)", r"\frac{\cos t\ln(\cos t)}{\sin t}"),
         ("x^{2/3}", r"\sqrt[3]{x^2}"),
+        (r"\log_{2}x", r"\frac{\ln x}{\ln 2}"),
+        (r"\frac{1}{2}\ln(x^2+1)", r"\ln\sqrt{x^2+1}"),
         (r"\sqrt{\frac{x-1}{x+1}}", r"\frac{\sqrt{x^2-1}}{|x+1|}"),
     ],
 )

@@ -79,6 +79,12 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
         tree = _root(tree.parts[0], power.denominator, power.numerator)
     if tree.op == "root" and exact_value(tree.parts[1], {}) not in (None, 2):
         return _of_power(tree)
+    if tree.op == "log" and not letters_of(tree.parts[0]):
+        top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
+        return Tree("/", (_rewritten(top, arccos), bottom))
+    if tree.op == r"\ln" and tree.parts[0].op == "root":
+        inside, degree = tree.parts[0].parts
+        return Tree("/", (_rewritten(Tree(r"\ln", (inside,)), arccos), degree))
     if tree.op == r"\ln" and (factor := factor_of(tree.parts[0])) != 1:
         number = quotient(factor)
         return Tree(
