@@ -536,6 +536,9 @@ WRONG: dict[str, list[tuple[str, str]]] = {
     ],
     "names, percents and choices in doubt": [
         ("x=1,2", "x=1,y=2"),
+        ("x=1,y=2", r"\{2,1\}"),  # nothing says which is x
+        ("x=1,y=2", r"\{1,2\}"),
+        (r"\{1,2\}", "x=1,y=2"),
         ("y=1,2,3", "y=1,x=2,z=3"),
         (r"20\%", r"20^\circ\%"),
         (r"20\%", r"\$20\%"),
@@ -1006,6 +1009,7 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         (r"\frac{PV}{RT}", r"\frac{VP}{TR}"),
         (r"x^{1000}\sqrt2", r"\sqrt2x^{1000}"),
         ("x=1,2", "x=2,x=1"),
+        ("x_1=1,x_2=2", r"\{2,1\}"),
         ("50", r"50\%"),
         ("f(x)+1", "1+f(x)"),
         ("E(X^2)-E(X)^2", "E(X^2)-(E(X))^2"),

@@ -425,7 +425,9 @@ def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
         return gold, named[1]
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
-    if other.brackets == "()":
+    letters = {name.partition("_")[0] for name in found.names.strip("()").split(",")}
+    in_set = other.brackets and len(letters) > 1 and not any(map(is_named, other.items))
+    if other.brackets == "()" or in_set:  # in a set nothing says which value is x
         as_tuple = other
     elif not (other.brackets or any(map(is_named, other.items))) and len(other.items) > 1:
         as_tuple = other._replace(brackets="()")
