@@ -168,7 +168,7 @@ class SetCredit(Gathering):
         named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
         self.sources = Sources.of([], strategy_func, None, named)
         given = [*fields, *([STRATEGIES] if has_labels else [])]
-        given += sorted((fields_given(judge) & {*method.reads}) - {*given})
+        given += [name for name in fields_given(judge) - {*given} if name in method.reads]
         check = functools.partial(checks.check_arguments, method, given)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
