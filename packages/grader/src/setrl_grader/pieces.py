@@ -2,6 +2,8 @@ r"""|u|, roots, logarithms and inverse functions, whose equality no points prove
 
     ln(c·u) = ln c + ln u for c > 0      arccos u = π/2 − arcsin u = 2 arcsin √((1 − u)/2)
     cos(arctan u) = 1/√(1 + u²)          cos(arcsin u) = √(1 − u²)          u^{p/q} = (u^{1/q})^p
+    ln u²ⁿ = 2n ln |u|                   ln u²ⁿ⁺¹ = (2n + 1) ln u           √u²ⁿ = |u|ⁿ, |u|²ⁿ = u²ⁿ
+    √u³ = u √u                           |u| = u if no term of u is below 0     x/|u| = x|u|/u²
 
 Each rule holds wherever its left side has a value. What is left counts as a new letter, and must
 occur on both sides, so that both have values at the same places.
@@ -10,6 +12,8 @@ occur on both sides, so that both have values at the same places.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import gcd, prod
 
 from setrl_grader.exact import exact_value
 from setrl_grader.modular import equal_rational, factor_of
@@ -17,6 +21,7 @@ from setrl_grader.trees import Tree, has, letters_of, quotient, walk
 
 _PIECES = frozenset(["abs", "root", r"\ln", "log", r"\arcsin", r"\arccos"])
 _ONE, _TWO = (Tree("number", text=each) for each in "12")
+LARGEST = 10**12  # of a number whose root is taken
 _ROOT_OF = {  # cos(arctan u) and its like → what is divided, and by the root of which sum
     (r"\cos", r"\arctan"): ("/", 1),
     (r"\cos", r"\arcsin"): ("", -1),
@@ -76,9 +81,18 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
     if not letters_of(tree):
         return tree
     if tree.op == "^" and (power := exact_value(tree.parts[1], {})) and power.denominator > 2:
-        tree = _root(tree.parts[0], power.denominator, power.numerator)
-    if tree.op == "root" and exact_value(tree.parts[1], {}) not in (None, 2):
-        return _of_power(tree)
+        return _root(tree.parts[0], power.denominator, power.numerator)
+    if tree.op == "^" and tree.parts[0].op == "root":
+        return _power_of_root(tree)
+    if tree.op == "root":
+        return _root_of_power(tree)
+    if tree.op == r"\ln" and (times := _whole_power(tree.parts[0])):
+        base, exponent = tree.parts[0].parts
+        inner = base if times % 2 else _size(base)
+        return Tree("*", (exponent, _rewritten(Tree(r"\ln", (inner,)), arccos)))
+    if tree.op == r"\ln" and tree.parts[0].op == "/" and tree.parts[0].parts[0] == _ONE:
+        return Tree("-", (_rewritten(Tree(r"\ln", tree.parts[0].parts[1:]), arccos),))
+    tree = _without_sizes(tree)
     if tree.op == "log" and not letters_of(tree.parts[0]):
         top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
         return Tree("/", (_rewritten(top, arccos), bottom))
@@ -100,21 +114,121 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
     return Tree("/", (_ONE, root)) if rule[0] else root
 
 
-def _root(base: Tree, degree: int, power: int) -> Tree:
-    root = Tree("root", (base, Tree("number", text=str(degree))))
-    exponent = Tree("number", text=str(abs(power)))
-    found = Tree("^", (root, exponent)) if abs(power) != 1 else root
+def _root(base: Tree, order: int, power: int = 1) -> Tree:
+    """Return base^{power/order} as a power of the base and a root to a power below the order."""
+    whole, rest = divmod(abs(power), order)
+    root = Tree("root", (base, Tree("number", text=str(order))))
+    parts = [_without_sizes(_to(base, whole))] if whole else []
+    parts += [_to(root, rest)] if rest else []
+    found = Tree("*", tuple(parts)) if len(parts) > 1 else parts[0]
     return found if power > 0 else Tree("/", (_ONE, found))
 
 
-def _of_power(root: Tree) -> Tree:
-    """Return an odd root of a power as the power of the root."""
-    inner, degree = root.parts
-    odd = exact_value(degree, {})
-    power = exact_value(inner.parts[1], {}) if inner.op == "^" else None
-    if not odd or odd.denominator > 1 or odd % 2 == 0 or not power or power.denominator > 1:
+def _root_of_power(root: Tree) -> Tree:
+    """Return (c·u^p)^{1/q} with c^{1/q} and a root to a power below q before it."""
+    order = _order(root)
+    if order < 2:
         return root
-    return _root(inner.parts[0], int(odd), int(power))
+    inner, degree = root.parts
+    if inner.op == "-" and len(inner.parts) == 1 and order % 2:
+        return Tree("-", (_root_of_power(Tree("root", (inner.parts[0], degree))),))
+    factor, base = _without_factor(inner)
+    power = _whole_power(base)
+    if power < 1:
+        return _times(_number_root(factor, order), Tree("root", (base, degree)))
+    shared, base = gcd(power, order), base.parts[0]
+    if order % 2 == 0 and power % 2 == 0:
+        base = _size(base)  # of an odd power the base is not below 0
+    return _times(_number_root(factor, order), _root(base, order // shared, power // shared))
+
+
+def _without_factor(tree: Tree) -> tuple[Fraction, Tree]:
+    """Return the positive rational factor of an expression, and what is left."""
+    if tree.op == "*":
+        parted = [_without_factor(part) for part in tree.parts]
+        rest = [part for _, part in parted if part != _ONE]
+        left = Tree("*", tuple(rest)) if len(rest) > 1 else (rest or [_ONE])[0]
+        return prod((factor for factor, _ in parted), start=Fraction(1)), left
+    factor = factor_of(tree)
+    if tree.op == "number" and factor == Fraction(tree.text):
+        return factor, _ONE
+    return factor, tree if factor == 1 else Tree("/", (tree, quotient(factor)))
+
+
+def _number_root(factor: Fraction, order: int) -> Tree:
+    if max(factor.as_integer_ratio()) < LARGEST:
+        top, bottom = (round(number ** (1 / order)) for number in factor.as_integer_ratio())
+        if Fraction(top, bottom) ** order == factor:
+            return quotient(Fraction(top, bottom))
+    return Tree("root", (quotient(factor), Tree("number", text=str(order))))
+
+
+def _times(one: Tree, other: Tree) -> Tree:
+    return other if one == quotient(Fraction(1)) else Tree("*", (one, other))
+
+
+def _power_of_root(tree: Tree) -> Tree:
+    """Return (u^{1/q})^p with a power below q; an even root stays where u could be below 0."""
+    power, order = _whole_power(tree), _order(tree.parts[0])
+    if not power or order < 2 or (order % 2 == 0 and power % order == 0):
+        return tree
+    return _root(tree.parts[0].parts[0], order, power)
+
+
+def _order(root: Tree) -> int:
+    """Return the order of a root if it is a whole number; 0 for all else."""
+    order = exact_value(root.parts[1], {})
+    return int(order) if order is not None and order.denominator == 1 else 0
+
+
+def _without_sizes(tree: Tree) -> Tree:
+    """Return |u|²ⁿ as u²ⁿ, |u| as u where u is not below 0, and x/|u| as x|u|/u²."""
+    if tree.op == "abs":
+        return _size(tree.parts[0])
+    if tree.op == "^" and tree.parts[0].op == "abs" and (power := _whole_power(tree)) > 1:
+        size, [inner] = tree.parts[0], tree.parts[0].parts
+        even = _to(inner, power - power % 2)
+        return Tree("*", (even, size)) if power % 2 else even
+    if tree.op == "/" and tree.parts[1].op == "abs" and not has_pieces(tree.parts[0]):
+        top, size = tree.parts
+        return Tree("/", (Tree("*", (top, size)), Tree("^", (size.parts[0], _TWO))))
+    return tree
+
+
+def _size(tree: Tree) -> Tree:
+    """Return |u|, without the |·| where u is not below 0, and of its parts where it has some."""
+    if tree.op == "-" and len(tree.parts) == 1:
+        return _size(tree.parts[0])
+    if tree.op == "^" and _whole_power(tree) % 2:
+        return _without_sizes(Tree("^", (_size(tree.parts[0]), tree.parts[1])))
+    if tree.op == "root" and _order(tree) % 2:
+        return Tree("root", (_size(tree.parts[0]), tree.parts[1]))
+    return tree if _is_not_negative(tree) else Tree("abs", (tree,))
+
+
+def _is_not_negative(tree: Tree) -> bool:
+    """Whether an expression is nowhere below 0, by its form."""
+    if tree.op == "^":
+        return _is_even(tree) or _is_not_negative(tree.parts[0])
+    if tree.op in ("+", "*", "/"):
+        return all(map(_is_not_negative, tree.parts))
+    even_root = tree.op == "root" and exact_value(tree.parts[1], {}) == 2
+    return even_root or tree.op in ("number", "abs")
+
+
+def _is_even(tree: Tree) -> bool:
+    power = _whole_power(tree)
+    return bool(power) and power % 2 == 0
+
+
+def _whole_power(tree: Tree) -> int:
+    """Return the exponent of a power if it is a whole number; 0 for all else."""
+    exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else None
+    return int(exponent) if exponent is not None and exponent.denominator == 1 else 0
+
+
+def _to(base: Tree, power: int) -> Tree:
+    return base if power == 1 else Tree("^", (base, Tree("number", text=str(power))))
 
 
 def _quarter_less(inner: Tree) -> Tree:
