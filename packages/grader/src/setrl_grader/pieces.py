@@ -50,7 +50,7 @@ def without_pieces(one: Tree, other: Tree) -> Iterator[tuple[Tree, Tree] | None]
     Nothing is yielded where a piece of one side is none of the other's.
     """
     for arccos in (_quarter_less, _twice_the_half):
-        sides = [_rewritten(tree, arccos) for tree in (one, other)]
+        sides = [_with_single_sizes(_rewritten(tree, arccos)) for tree in (one, other)]
         if equal_rational(sides[0], sides[1]):
             yield None
         known: list[tuple[Tree, Tree]] = []
@@ -81,11 +81,15 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
     if not letters_of(tree):
         return tree
     if tree.op == "^" and (power := exact_value(tree.parts[1], {})) and power.denominator > 2:
-        return _root(tree.parts[0], power.denominator, power.numerator)
+        root = Tree("root", (tree.parts[0], Tree("number", text=str(power.denominator))))
+        return _power_of(_root_of_power(root), power.numerator)
     if tree.op == "^" and tree.parts[0].op == "root":
         return _power_of_root(tree)
     if tree.op == "root":
         return _root_of_power(tree)
+    if tree.op == r"\ln" and (parted := _without_factor(tree.parts[0]))[0] != 1:
+        number = Tree(r"\ln", (quotient(parted[0]),))
+        return Tree("+", (number, _rewritten(Tree(r"\ln", parted[1:]), arccos)))
     if tree.op == r"\ln" and (times := _whole_power(tree.parts[0])):
         base, exponent = tree.parts[0].parts
         inner = base if times % 2 else _size(base)
@@ -96,14 +100,10 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
     if tree.op == "log" and not letters_of(tree.parts[0]):
         top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
         return Tree("/", (_rewritten(top, arccos), bottom))
-    if tree.op == r"\ln" and tree.parts[0].op == "root":
-        inside, degree = tree.parts[0].parts
+    if tree.op == r"\ln" and (root := _inside(tree.parts[0])).op == "root":
+        inside, degree = root.parts
+        inside = inside if root is tree.parts[0] else _size(inside)
         return Tree("/", (_rewritten(Tree(r"\ln", (inside,)), arccos), degree))
-    if tree.op == r"\ln" and (factor := factor_of(tree.parts[0])) != 1:
-        number = quotient(factor)
-        return Tree(
-            "+", (Tree(r"\ln", (number,)), Tree(r"\ln", (Tree("/", (tree.parts[0], number)),)))
-        )
     if tree.op == r"\arccos":
         return arccos(tree.parts[0])
     inner = tree.parts[0] if tree.parts else tree
@@ -118,8 +118,10 @@ def _root(base: Tree, order: int, power: int = 1) -> Tree:
     """Return base^{power/order} as a power of the base and a root to a power below the order."""
     whole, rest = divmod(abs(power), order)
     root = Tree("root", (base, Tree("number", text=str(order))))
+    if order % 2 and base.op == "abs":
+        root = Tree("abs", (Tree("root", (base.parts[0], root.parts[1])),))
     parts = [_without_sizes(_to(base, whole))] if whole else []
-    parts += [_to(root, rest)] if rest else []
+    parts += [_without_sizes(_to(root, rest))] if rest else []
     found = Tree("*", tuple(parts)) if len(parts) > 1 else parts[0]
     return found if power > 0 else Tree("/", (_ONE, found))
 
@@ -135,7 +137,7 @@ def _root_of_power(root: Tree) -> Tree:
     factor, base = _without_factor(inner)
     power = _whole_power(base)
     if power < 1:
-        return _times(_number_root(factor, order), Tree("root", (base, degree)))
+        return _times(_number_root(factor, order), _root(base, order))
     shared, base = gcd(power, order), base.parts[0]
     if order % 2 == 0 and power % 2 == 0:
         base = _size(base)  # of an odd power the base is not below 0
@@ -150,7 +152,7 @@ def _without_factor(tree: Tree) -> tuple[Fraction, Tree]:
         left = Tree("*", tuple(rest)) if len(rest) > 1 else (rest or [_ONE])[0]
         return prod((factor for factor, _ in parted), start=Fraction(1)), left
     factor = factor_of(tree)
-    if tree.op == "number" and factor == Fraction(tree.text):
+    if factor == exact_value(tree, {}):
         return factor, _ONE
     return factor, tree if factor == 1 else Tree("/", (tree, quotient(factor)))
 
@@ -175,6 +177,12 @@ def _power_of_root(tree: Tree) -> Tree:
     return _root(tree.parts[0].parts[0], order, power)
 
 
+def _power_of(tree: Tree, power: int) -> Tree:
+    found = _without_sizes(_to(tree, abs(power)))
+    found = _power_of_root(found) if found.op == "^" and found.parts[0].op == "root" else found
+    return found if power > 0 else Tree("/", (_ONE, found))
+
+
 def _order(root: Tree) -> int:
     """Return the order of a root if it is a whole number; 0 for all else."""
     order = exact_value(root.parts[1], {})
@@ -185,13 +193,19 @@ def _without_sizes(tree: Tree) -> Tree:
     """Return |u|²ⁿ as u²ⁿ, |u| as u where u is not below 0, and x/|u| as x|u|/u²."""
     if tree.op == "abs":
         return _size(tree.parts[0])
-    if tree.op == "^" and tree.parts[0].op == "abs" and (power := _whole_power(tree)) > 1:
-        size, [inner] = tree.parts[0], tree.parts[0].parts
-        even = _to(inner, power - power % 2)
-        return Tree("*", (even, size)) if power % 2 else even
+    if tree.op == "^" and tree.parts[0].op == "abs" and _is_even(tree):
+        return Tree("^", (tree.parts[0].parts[0], tree.parts[1]))
     if tree.op == "/" and tree.parts[1].op == "abs" and not has_pieces(tree.parts[0]):
         top, size = tree.parts
         return Tree("/", (Tree("*", (top, size)), Tree("^", (size.parts[0], _TWO))))
+    return tree
+
+
+def _with_single_sizes(tree: Tree) -> Tree:
+    """Return an expression with |u|²ⁿ⁺¹ as u²ⁿ|u|."""
+    tree = Tree(tree.op, tuple(map(_with_single_sizes, tree.parts)), tree.text)
+    if tree.op == "^" and tree.parts[0].op == "abs" and (power := _whole_power(tree)) > 1:
+        return Tree("*", (_to(tree.parts[0].parts[0], power - 1), tree.parts[0]))
     return tree
 
 
@@ -199,11 +213,16 @@ def _size(tree: Tree) -> Tree:
     """Return |u|, without the |·| where u is not below 0, and of its parts where it has some."""
     if tree.op == "-" and len(tree.parts) == 1:
         return _size(tree.parts[0])
+    factor, rest = _without_factor(tree)
+    if factor != 1:
+        return Tree("*", (quotient(factor), _size(rest)))
     if tree.op == "^" and _whole_power(tree) % 2:
         return _without_sizes(Tree("^", (_size(tree.parts[0]), tree.parts[1])))
-    if tree.op == "root" and _order(tree) % 2:
-        return Tree("root", (_size(tree.parts[0]), tree.parts[1]))
     return tree if _is_not_negative(tree) else Tree("abs", (tree,))
+
+
+def _inside(tree: Tree) -> Tree:
+    return tree.parts[0] if tree.op == "abs" else tree
 
 
 def _is_not_negative(tree: Tree) -> bool:
