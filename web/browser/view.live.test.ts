@@ -68,7 +68,7 @@ it("curves go on with the run, are smoothed, and show steps without credit in re
   for (const step of [4, 5, 6]) log(step, step !== 5);
   await page.waitForFunction(() => document.querySelector("#metrics")?.textContent?.includes("6 steps"));
   expect(await page.locator("#metrics .warning").innerText()).toContain(
-    "Dr. GRPO, seed 0: no group had credit at step 5",
+    "at the marked steps: Dr. GRPO, seed 0, at step 5",
   );
   expect(await red()).toBeGreaterThan(0);
   const last = () => page.locator("#metrics .chart").first().getAttribute("aria-label");
