@@ -87,23 +87,12 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
         return _power_of_root(tree)
     if tree.op == "root":
         return _root_of_power(tree)
-    if tree.op == r"\ln" and (parted := _without_factor(tree.parts[0]))[0] != 1:
-        number = Tree(r"\ln", (quotient(parted[0]),))
-        return Tree("+", (number, _rewritten(Tree(r"\ln", parted[1:]), arccos)))
-    if tree.op == r"\ln" and (times := _whole_power(tree.parts[0])):
-        base, exponent = tree.parts[0].parts
-        inner = base if times % 2 else _size(base)
-        return Tree("*", (exponent, _rewritten(Tree(r"\ln", (inner,)), arccos)))
-    if tree.op == r"\ln" and tree.parts[0].op == "/" and tree.parts[0].parts[0] == _ONE:
-        return Tree("-", (_rewritten(Tree(r"\ln", tree.parts[0].parts[1:]), arccos),))
+    if tree.op == r"\ln":
+        return _logarithm(tree.parts[0], arccos)
     tree = _without_sizes(tree)
     if tree.op == "log" and not letters_of(tree.parts[0]):
         top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
         return Tree("/", (_rewritten(top, arccos), bottom))
-    if tree.op == r"\ln" and (root := _inside(tree.parts[0])).op == "root":
-        inside, degree = root.parts
-        inside = inside if root is tree.parts[0] else _size(inside)
-        return Tree("/", (_rewritten(Tree(r"\ln", (inside,)), arccos), degree))
     if tree.op == r"\arccos":
         return arccos(tree.parts[0])
     inner = tree.parts[0] if tree.parts else tree
@@ -112,6 +101,28 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
     square = Tree("^", (inner.parts[0], _TWO))
     root = Tree("root", (Tree("+", (_ONE, square if rule[1] > 0 else Tree("-", (square,)))), _TWO))
     return Tree("/", (_ONE, root)) if rule[0] else root
+
+
+def _logarithm(inner: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
+    """Return ln of an expression without its factor, its exponent, its root or its 1/."""
+
+    def again(rest: Tree) -> Tree:
+        return _rewritten(Tree(r"\ln", (rest,)), arccos)
+
+    factor, rest = _without_factor(inner)
+    if factor != 1:
+        return Tree("+", (Tree(r"\ln", (quotient(factor),)), again(rest)))
+    if power := _whole_power(inner):
+        base, exponent = inner.parts
+        return Tree("*", (exponent, again(base if power % 2 else _size(base))))
+    if inner.op == "/" and inner.parts[0] == _ONE:
+        return Tree("-", (again(inner.parts[1]),))
+    if inner.op == "root":
+        return Tree("/", (again(inner.parts[0]), inner.parts[1]))
+    if inner.op == "abs" and inner.parts[0].op == "root":
+        base, order = inner.parts[0].parts
+        return Tree("/", (again(_size(base)), order))
+    return Tree(r"\ln", (inner,))
 
 
 def _root(base: Tree, order: int, power: int = 1) -> Tree:
@@ -219,10 +230,6 @@ def _size(tree: Tree) -> Tree:
     if tree.op == "^" and _whole_power(tree) % 2:
         return _without_sizes(Tree("^", (_size(tree.parts[0]), tree.parts[1])))
     return tree if _is_not_negative(tree) else Tree("abs", (tree,))
-
-
-def _inside(tree: Tree) -> Tree:
-    return tree.parts[0] if tree.op == "abs" else tree
 
 
 def _is_not_negative(tree: Tree) -> bool:
