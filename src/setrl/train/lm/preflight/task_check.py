@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,16 +232,20 @@ class _DomainChecking(_TaskChecking):
     def said(self) -> tuple[list[str], list[str]]:
         return check_domain(self.task.domain), []
 
+    @cached_property
+    def drawn(self) -> Sequence[Problem]:
+        """The problems of training, as the first seed draws them."""
+        if self.resolved is None:
+            return self.task.training_problems(CHECKED, None, 0)
+        return self.resolved.training_problems(self.resolved.config.seeds[0])
+
     @override
     def known(self) -> Iterable[Problem]:
-        return self.of_training(CHECKED)
+        return self.drawn[:CHECKED]
 
     @override
     def of_training(self, number: int) -> Sequence[Problem]:
-        if self.resolved is None:
-            return self.task.training_problems(number, None, 0)
-        config = self.resolved.config
-        return self.resolved.training_problems(config.seeds[0])[:number]
+        return self.drawn[:number]
 
     @override
     def splits(self) -> list[dict[str, Any]]:
