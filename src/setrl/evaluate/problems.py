@@ -65,7 +65,8 @@ def on_common(arms: ByArm, least: int = 1) -> Common:
             continue
         named[name], common = alike, {one: None for one in common if one in shared}
     notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
-    notes += filter(None, [_nearly_equal_of(arms)])
+    if note := _nearly_equal_of(arms):
+        notes.append(note)
     on_all = {name: [one.on(tuple(common)) for one in found] for name, found in named.items()}
     return _with_samples(on_all, least, list(dict.fromkeys(notes)))
 

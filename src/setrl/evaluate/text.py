@@ -185,7 +185,8 @@ def _how_sure(lost: Sequence[ProblemSupport]) -> list[str]:
     """Say how often B may still solve what it lost with all samples."""
     if not lost:
         return []
-    surest, least = (end(lost, key=attrgetter("at_most")) for end in (min, max))
+    by_reach = attrgetter("at_most")
+    surest, least = min(lost, key=by_reach), max(lost, key=by_reach)
     reach = percent(least.at_most)
     if surest.at_most < least.at_most:
         reach = f"{percent(surest.at_most)} to {reach}"

@@ -36,6 +36,11 @@ def nothing(groups: list[Group]) -> list[str]:
     return []
 
 
+def unknown(_path: Path, _start: bytes) -> bool:
+    """Return that a file may be any tool's."""
+    return False
+
+
 @dataclass(frozen=True)
 class LogReader:
     """How the log of one tool is read.
@@ -53,7 +58,7 @@ class LogReader:
         source: A file → the name of its task, which its ids get: without the time of the run, so
             that the same problems of two runs have the same ids. Two runs of one task are refused.
         opens: A file and its first bytes → whether only this tool writes such a file, so that a
-            single file is read without naming the tool; None if no file tells.
+            single file is read without naming the tool.
         known: A regular expression of the names that tell the tool, if patterns also match files of
             other tools. If it has a group, the group is the step of a file.
     """
@@ -65,7 +70,7 @@ class LogReader:
     fields: tuple[str, ...] = ("reward",)
     shared_ids: bool = False
     source: Callable[[Path], str] = _stem
-    opens: Callable[[Path, bytes], bool] | None = None
+    opens: Callable[[Path, bytes], bool] = unknown
     known: str | None = None
 
     def knows(self, name: str) -> re.Match[str] | None:

@@ -52,9 +52,7 @@ def command_for(path: Path) -> str:
 def _tool_of_file(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(OPENING)
-    return next(
-        (tool for tool, one in READERS.items() if one.opens and one.opens(path, start)), None
-    )
+    return next((tool for tool, one in READERS.items() if one.opens(path, start)), None)
 
 
 def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
