@@ -180,9 +180,10 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
 
     def counted() -> Iterator[Group]:
         for one in groups:
-            heads.append(one._replace(group=replace(one.group, samples=()), samples=()))
-            is_whole = one.samples is one.group.samples
-            yield one.group if is_whole else replace(one.group, samples=tuple(one.samples))
+            group = one.group
+            heads.append(one._replace(group=_without_samples(group), samples=()))
+            is_whole = one.samples is group.samples
+            yield group if is_whole else replace(group, samples=tuple(one.samples))
 
     more = [name for name in ("rewards", "proxy") if KEYS[name] in columns]
     samples = Samples.of(counted(), ["correct", "strategies", "answers", *more])
@@ -200,6 +201,10 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
         options=() if any(map(_has_dropped, heads)) else ("--ungraded wrong",),
         tasks=_tasks([one.group for one in heads]),
     )
+
+
+def _without_samples(group: Group) -> Group:
+    return Group(group.id, group.prompt, (), step=group.step, more=group.more)
 
 
 def _has_dropped(graded: Graded) -> bool:

@@ -122,7 +122,7 @@ class Rows:
             each = [block[place - start : end - start] for place, end in lines]
         else:
             each = [self._read(*line) for line in lines]
-        return [json_lines.parse(line.partition(b"\n")[0]) for line in each]
+        return json_lines.parse_again(line.partition(b"\n")[0] for line in each)
 
     def _read(self, place: int, end: int) -> bytes:
         assert self._handle is not None

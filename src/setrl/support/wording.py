@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 from pathlib import Path
 
 MISSING = "—"
@@ -110,6 +111,7 @@ def between(fewest: int, most: int) -> str:
     return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
+@cache
 def plural(noun: str) -> str:
     """Return the noun for several things.
 

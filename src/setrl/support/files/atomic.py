@@ -12,6 +12,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -184,10 +185,17 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:
     """Write an object as JSON; NaN and infinity, which JSON cannot hold, become null."""
+    encode = _encoder(indent).encode
     try:
-        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+        return encode(value)
     except ValueError:
-        return json.dumps(plain_json(value), indent=indent, ensure_ascii=False, allow_nan=False)
+        return encode(plain_json(value))
+
+
+@cache
+def _encoder(indent: int | None) -> json.JSONEncoder:
+    """Return an encoder that is made once, and not for every line of a file."""
+    return json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def plain_json(value: Any) -> Any:
