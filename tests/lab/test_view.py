@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from setrl import methods
 from setrl.logs import FieldNames, LogOptions
 from setrl.samples import Group, Sample
-from setrl.samples.outcomes import against
+from setrl.samples.types import against
 from setrl.show.lab.view import metrics, serve
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue

@@ -18,9 +18,8 @@ from setrl.cli.log_fields import LogFields
 from setrl.cli.method_options import MethodOptions
 from setrl.cli.said import Said
 from setrl.core.advantages import Advantages, AnyMethod
-from setrl.logs.credit_record import CREDIT, credit_record, is_of_method
 from setrl.logs.log import Log, open_log
-from setrl.logs.writing import refuse_taken, rows_with
+from setrl.logs.writing import CREDIT, credit_record, is_of_method, refuse_taken, rows_with
 from setrl.samples.types import Group
 from setrl.support import files
 from setrl.support.errors import ConfigError, usage_errors

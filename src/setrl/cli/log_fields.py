@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from setrl.logs.options import LOUD, LogOptions, Verify
+from setrl.logs.options import LOUD, LogOptions, VerdictWords, Verify
 from setrl.logs.roles import FieldNames
-from setrl.logs.verdict_words import VerdictWords
 
 
 @dataclass(frozen=True, kw_only=True)

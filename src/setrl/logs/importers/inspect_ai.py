@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from setrl.logs import parquet
-from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader
+from setrl.logs.field_values import text_of
+from setrl.logs.importers.importing import LogReader, choose_score, field, number, reading
 from setrl.logs.options import LogOptions
 from setrl.samples.conversation import message_text, prompt_text
 from setrl.samples.types import Group, Sample

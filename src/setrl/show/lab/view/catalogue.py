@@ -14,13 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from setrl.logs.credit_record import credit_record
 from setrl.logs.importers import tinker_cookbook
 from setrl.logs.importers.tools import READERS, for_tool
 from setrl.logs.log import open_log
 from setrl.logs.options import LogOptions
 from setrl.logs.records import is_own_file
 from setrl.logs.run import RECORD, Arm, Run, Seed
+from setrl.logs.writing import credit_record
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, GroupLog, Rollouts, ToolLog
 from setrl.support.errors import ConfigError, DataError, explain

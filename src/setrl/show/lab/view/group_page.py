@@ -17,9 +17,8 @@ from setrl.core.method import AnyMethod
 from setrl.evaluate.prefixes import common_prefix
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.labels import coded
-from setrl.samples.outcomes import GRADED_NOTE, against
 from setrl.samples.samples import Samples
-from setrl.samples.types import Group, Sample
+from setrl.samples.types import GRADED_NOTE, Group, Sample, against
 from setrl.show.lab.view.explained import credit_of, explained_method, means, methods_in_log, parts
 from setrl.show.lab.view.index import name_of
 from setrl.show.lab.view.origin import Origin

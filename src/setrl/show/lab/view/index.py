@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setrl.samples.outcomes import against
-from setrl.samples.types import Group, Sample
+from setrl.samples.types import Group, Sample, against
 from setrl.samples.values import DEGENERATE
 from setrl.show.lab.view.logs import GroupLog
 from setrl.support.errors import ConfigError, DataError, explain

@@ -12,14 +12,13 @@ from zipfile import ZipFile, is_zipfile
 
 from typing_extensions import override
 
-from setrl.logs.credit_record import credit_record, is_of_method
 from setrl.logs.importers.importing import LogReader, merged
 from setrl.logs.importers.tools import READERS
 from setrl.logs.log import Log, open_log
 from setrl.logs.options import LogOptions
 from setrl.logs.records import COLUMN_OF, Record, checked, group_of
-from setrl.samples.outcomes import with_outcomes
-from setrl.samples.types import Group
+from setrl.logs.writing import credit_record, is_of_method
+from setrl.samples.types import Group, with_outcomes
 from setrl.show.lab.view.origin import Origin
 from setrl.support.files import json_lines
 
