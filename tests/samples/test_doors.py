@@ -42,8 +42,8 @@ from setrl.samples.values import (
 )
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.gathering import functions
-from setrl.train.gathering.credit import scored_groups
 from setrl.train.scoring import Columns, score
+from setrl.train.scoring.credit import scored_groups
 from setrl.train.trl.columns import ends
 from setrl.train.verl.estimators import BatchRows, estimator, knowing
 from setrl.train.verl.trainer import credited

@@ -14,7 +14,7 @@ import torch
 from setrl import methods
 from setrl.judges import BackgroundJudge, Group, Judgement
 from setrl.support.errors import ConfigError, RunError
-from setrl.train.scoring.missing import Missing
+from setrl.train.scoring.batch import Missing
 from setrl.train.verl import estimators as ours
 from setrl.train.verl import judging as verl_judging
 from tests.engines.conformance.groups import CASES, DEFINITIONS, Case, Sample

@@ -13,7 +13,7 @@ from setrl.support.files.loading import check_reference, load_function
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks import Task
 from setrl.train.gathering.functions import Source
-from setrl.train.scoring.fields import PAIRS
+from setrl.train.scoring.batch import PAIRS
 from setrl.train.scoring.ngrams import NgramDistance
 
 if TYPE_CHECKING:

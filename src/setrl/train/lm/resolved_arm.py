@@ -13,10 +13,10 @@ from setrl.core import schedules
 from setrl.core.advantages import AnyMethod
 from setrl.tasks import Task
 from setrl.train import method_config
+from setrl.train.gathering.checks import check_method
 from setrl.train.lm import fields
 from setrl.train.lm.config import ArmKeys
-from setrl.train.scoring.check import check_method
-from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.batch import STRATEGIES
 
 
 @dataclass(frozen=True)

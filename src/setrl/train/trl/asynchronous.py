@@ -30,13 +30,19 @@ from setrl.rewards import Combine, Truncation
 from setrl.samples.values import was_cut
 from setrl.support.errors import ConfigError
 from setrl.train.gathering import functions
-from setrl.train.gathering.correct import Correct, Outcome, check_correct, outcome_of
+from setrl.train.gathering.checks import (
+    Correct,
+    Outcome,
+    by_argument,
+    check_correct,
+    check_method,
+    outcome_of,
+)
 from setrl.train.gathering.functions import Source, functions_of
 from setrl.train.gathering.gather import Sources, arguments_of
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import score
-from setrl.train.scoring.check import by_argument, check_method
-from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.batch import STRATEGIES
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks
 from setrl.train.trl.columns import StrategyFunction, ends

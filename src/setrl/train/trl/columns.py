@@ -18,8 +18,8 @@ from setrl.train.gathering.gather import (
     Sources,
     arguments_of,
     judged,
+    timed,
 )
-from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns
 from setrl.train.scoring.batch import JudgingTimes
 from setrl.train.trl.policy import MeanLogprob

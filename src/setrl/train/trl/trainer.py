@@ -40,9 +40,9 @@ from setrl.rewards import Combine, Truncation
 from setrl.samples.values import Label
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
-from setrl.train.gathering.correct import Correct, check_correct, outcome_of
+from setrl.train.gathering.checks import Correct, check_correct, outcome_of
 from setrl.train.gathering.functions import Source
-from setrl.train.gathering.gather import Sources
+from setrl.train.gathering.gather import Sources, timed
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import (
     DEAD_GROUPS,
@@ -52,9 +52,8 @@ from setrl.train.gathering.metrics import (
     had_signal,
     mean_of,
 )
-from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
-from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.batch import STRATEGIES
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, importance, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction

@@ -15,7 +15,7 @@ from setrl.judges import BackgroundJudge, Group, Judgement
 from setrl.judges.base import fields_given
 from setrl.support.errors import usage_errors
 from setrl.train.gathering.judging import make_judge
-from setrl.train.scoring.missing import Missing
+from setrl.train.scoring.batch import Missing
 
 PARTITION = "train"
 JudgedLabel = int | Missing | None

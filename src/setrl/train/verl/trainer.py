@@ -17,7 +17,7 @@ from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
-from setrl.train.scoring.fields import read_column
+from setrl.train.scoring.batch import read_column
 from setrl.train.verl.estimators import (
     PREFIX,
     BatchRows,
