@@ -199,7 +199,7 @@ def test_wrong_judges_are_named(spec, message, tmp_path):
 
 def test_a_comparison_trains_with_a_judge(make_resolved, base, tmp_path):
     from setrl.logs.run import Seed
-    from setrl.train.lm.arm import train_arm
+    from setrl.train.lm.trl_arm import train_arm
     from setrl.train.runs.pool import Stop
 
     judge = {"judge": NOISY, "of": "oracle:polynomial", "flips": 0.5}

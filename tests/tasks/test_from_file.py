@@ -16,7 +16,7 @@ from setrl.tasks import PromptForm
 from setrl.tasks.base import TRAIN
 from setrl.tasks.fields import filled
 from setrl.tasks.splits import divided, place_of
-from setrl.train.lm.prompts import training_prompts
+from setrl.train.lm.trl_arguments import training_prompts
 
 ROWS = [
     {"problem": f"What is {i} + {i}?", "answer": 2 * i, "level": i % 3, "tags": [str(i)]}
