@@ -220,7 +220,7 @@ def test_the_model_of_a_killed_client_is_unloaded_by_the_next(base, tokenizer, t
 
     server = FakeServer(base)
     one = trainer(server, tmp_path, tokenizer, on_batch=die)
-    one._leave = lambda: None  # a killed client does not
+    one._leave_server = lambda: None  # a killed client does not
     with pytest.raises(KeyboardInterrupt):
         one.train()
     assert len(server.places) == 1

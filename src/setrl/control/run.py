@@ -17,8 +17,8 @@ from setrl.control.resolved import ResolvedControl
 from setrl.logs.run import BASE, Run, Seed
 from setrl.support import files
 from setrl.support.files.digests import Digests
-from setrl.train.runs.inputs import inputs_of
 from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.provenance import inputs_of
 from setrl.train.runs.resume import train_on, truncate
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 

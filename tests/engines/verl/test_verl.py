@@ -346,12 +346,12 @@ def test_what_cannot_work_is_refused_before_anything_starts(store, changes, mess
 def test_a_method_of_strategies_says_what_it_needs(store):
     config = {"setrl": {"set_size": 2}}
     with pytest.raises(ConfigError, match=r"trainer_mode=setrl_sync .* return 'strategy' beside"):
-        ours.estimator("setrl_poly_epo")(
+        ours.make_estimator("setrl_poly_epo")(
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     config = {"setrl": {"set_size": 2, "stop_rule": None}}
     with pytest.raises(ConfigError, match=r"setrl.stop_rule has no effect with verl's own"):
-        ours.estimator("setrl_maxpo")(
+        ours.make_estimator("setrl_maxpo")(
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     batch = put(store, CASES["names of strategies"], labels=False)
@@ -362,7 +362,7 @@ def test_a_method_of_strategies_says_what_it_needs(store):
 def test_a_schedule_needs_a_trainer_that_knows_the_step():
     settings = {"set_size": {"schedule": "linear", "first": 3, "last": 1}}
     with pytest.raises(ConfigError, match="estimators do not know the step"):
-        ours.estimator("setrl_maxpo")(
+        ours.make_estimator("setrl_maxpo")(
             torch.zeros(2, 1), torch.ones(2, 1), config={"setrl": settings}, index=["p", "p"]
         )
 

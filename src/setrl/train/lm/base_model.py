@@ -20,7 +20,7 @@ from setrl.support.files.digests import Digests
 from setrl.support.wording import count
 from setrl.tasks.domains import corpus
 from setrl.train.lm.resolved import BaseSpec, ResolvedConfig
-from setrl.train.runs.inputs import inputs_of, model_digests
+from setrl.train.runs.provenance import inputs_of, model_digests
 
 LOOKED_AT = 64  # problems on which a new base is tried
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"

@@ -33,8 +33,8 @@ from setrl.train.lm.served_policy import ServedPolicy
 from setrl.train.lm.server_arm import check_server_of, train_on_server
 from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.claim import claimed
-from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.provenance import check_inputs
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
 EVALUATION_SEED = 0  # the same problems for every model of every comparison

@@ -118,7 +118,7 @@ class ServedPolicy:
 
     @contextlib.contextmanager
     def _connected_sampler(self) -> Iterator[TinkerSampler]:
-        from setrl.train.tinker.places import sampling_client
+        from setrl.train.tinker.cleanup import sampling_client
         from setrl.train.tinker.server import may_be_lost
 
         with contextlib.ExitStack() as stack:

@@ -21,7 +21,7 @@ from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.claim import is_claimed, refuse_other_run
-from setrl.train.runs.inputs import check_inputs
+from setrl.train.runs.provenance import check_inputs
 from setrl.train.runs.resume import last_checkpoint
 from setrl.train.runs.run import cache_folder
 
