@@ -164,7 +164,7 @@ def test_a_schedule_follows_verls_steps(store):
     batch = put(store, CASES["names of strategies"])
     trainer = VERL.make("sync", changes)
     trainer.global_steps, trainer.total_training_steps = 5, 10
-    assert trainer._rows(batch).method == methods.maxpo(2)
+    assert trainer._read_rows(batch).method == methods.maxpo(2)
 
 
 def test_what_is_logged(store):
@@ -276,7 +276,7 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     store.tags["q"]["status"] = "finished"
     look()
     assert [group.prompt for group in judge.asked] == ["p", "q"]  # each once
-    found = trainer._rows(batch).fields["strategies"]
+    found = trainer._read_rows(batch).fields["strategies"]
     assert [group.prompt for group in judge.asked] == ["p", "q", "r"]  # the rest when needed
     of_p = [0, 0, 1, 1, 0, 0, 2, 2]
     unsure = [Missing("judge: unsure", "Who knows?")] * 4
@@ -304,7 +304,7 @@ def test_a_judge_of_two_levels_gives_what_the_method_reads(store, monkeypatch):
                 "prompts": torch.tensor(list(b"p")),
                 "responses": torch.tensor(list(text.encode())),
             }
-        fields = trainer._rows(batch).fields
+        fields = trainer._read_rows(batch).fields
         assert fields["strategies"] == [1, 0, 2, 2]
         assert fields.get("families") == families
 
