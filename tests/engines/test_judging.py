@@ -10,8 +10,7 @@ from datasets import Dataset
 from setrl import methods
 from setrl.judges import Group, Judge, Judgement
 from setrl.logs import open_log
-from setrl.models.served.endpoint import Endpoint, Prices
-from setrl.models.served.usage import Usage
+from setrl.models.served.endpoint import Endpoint, Prices, Usage
 from setrl.models.small import sampler
 from setrl.support import files
 from setrl.train.gathering.judging import JudgeQueue, length_of_union, make_judge

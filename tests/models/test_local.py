@@ -16,7 +16,7 @@ from setrl.models import local
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import domains
-from setrl.tasks.problem_sets import domain_problems
+from setrl.tasks.base import domain_problems
 from tests import tiny_model
 
 DOMAIN = domains.by_name("polynomial")

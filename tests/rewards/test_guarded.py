@@ -6,9 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from setrl.rewards.calling import late
+from setrl.rewards.calling import TimeUp, call_within, timeout_error
 from setrl.rewards.guarded import GuardedReward
-from setrl.rewards.time_limit import TimeUp, call_within
 from setrl.support.errors import ConfigError, RunError
 
 TEXTS = ["1", "2", "x", "4"]
@@ -288,7 +287,7 @@ def test_a_function_may_change_what_it_gets_and_the_next_call_does_not_see_it():
 
 
 def test_a_limit_of_whole_seconds_has_no_digits_after_the_point():
-    assert [str(late(timeout)) for timeout in (5.0, 0.25)] == [
+    assert [str(timeout_error(timeout)) for timeout in (5.0, 0.25)] == [
         "took longer than its 5 s",
         "took longer than its 0.25 s",
     ]

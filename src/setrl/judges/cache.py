@@ -44,7 +44,7 @@ class JudgementCache:
     def __init__(self, path: str | Path | None):
         self._lock = threading.Lock()
         try:
-            self._database = _opened(path)
+            self._database = _open_database(path)
         except (OSError, sqlite3.DatabaseError, ValueError, DataError) as error:
             raise DataError(
                 f"{path} cannot be used as a cache of judgements: {error}; name another file, and "
@@ -60,7 +60,7 @@ class JudgementCache:
         """
         query = "SELECT clusters FROM judgements WHERE key = ?"
         row = self._execute(query, key)
-        return _read(row[0], num_samples) if row else None
+        return _read_labels_of_row(row[0], num_samples) if row else None
 
     def put(self, key: str, labels: Sequence[int], model: str, style: str) -> tuple[int, ...]:
         """Keep labels, unless another process was first; the labels that are kept.
@@ -100,7 +100,7 @@ class JudgementCache:
             self._database.close()
 
 
-def _read(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
+def _read_labels_of_row(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
     """Read the labels of a row; None if the row is damaged."""
     try:
         labels = json.loads(text)
@@ -112,7 +112,7 @@ def _read(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
     return tuple(labels) if are_labels else None
 
 
-def _opened(path: str | Path | None) -> sqlite3.Connection:
+def _open_database(path: str | Path | None) -> sqlite3.Connection:
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         _make_private(Path(path))

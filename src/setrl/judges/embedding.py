@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.judges.partition import linked, spread
+from setrl.judges.partition import cluster_by_distance, spread_over_all
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.loading import load_function
 
@@ -51,7 +51,7 @@ class EmbeddingJudge(Judge):
         directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
         ends = np.cumsum([len(group.texts) for group in groups])[:-1]
         parts = np.split(directions, ends)
-        found = [self._linked(part_Nd) for part_Nd in parts]
+        found = [self._judge_by_distances(part_Nd) for part_Nd in parts]
         self._warn_if_all_are_alone(found, parts)
         return found
 
@@ -77,11 +77,11 @@ class EmbeddingJudge(Judge):
             stacklevel=3,
         )
 
-    def _linked(self, directions_Nd: NDArray[np.float64]) -> Judgement:
+    def _judge_by_distances(self, directions_Nd: NDArray[np.float64]) -> Judgement:
         kept = np.flatnonzero(directions_Nd.any(axis=1))
         distances_NN = cosine_distances(directions_Nd[kept])
-        labels = linked(distances_NN, self.threshold)
-        return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
+        labels = cluster_by_distance(distances_NN, self.threshold)
+        return Judgement(spread_over_all(kept.tolist(), labels, len(directions_Nd)))
 
 
 def _nearest(directions_Nd: NDArray[np.float64]) -> float:

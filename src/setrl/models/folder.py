@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import refuse_unreachable
 from setrl.support import files, wording
 from setrl.support.errors import ConfigError, DataError, RunError
 

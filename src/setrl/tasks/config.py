@@ -45,7 +45,7 @@ def from_config(
         return DomainTask(names.make("domain", domain, domains.DOMAINS))
     values = written_out(task)
     assert values is not None
-    return _of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
+    return _task_of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
 
 
 def written_out(task: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -71,7 +71,7 @@ def is_of_files(task: Mapping[str, Any] | str | None) -> bool:
     return FUNCTION not in task
 
 
-def _of_user(values: Mapping[str, Any]) -> Task:
+def _task_of_user(values: Mapping[str, Any]) -> Task:
     """Return what a function of a user makes: a domain, or a whole task.
 
     Raises:

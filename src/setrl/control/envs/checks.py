@@ -170,8 +170,8 @@ def _sentence_of_mismatch(env: Any, way: str, index: int, where: str) -> str:
         return (
             f"{_name_of_env(env)}: {way}, {where} differed at {when}: {moving[0]} changes its "
             "statistics with each step, so that vines would see other observations or rewards than "
-            "their trunk. Keep them as they are: update_running_mean = False once they are measured "
-            "(docs/resettable.md)"
+            "their trunk. Keep them as they are: update_running_mean = False once they are "
+            "measured (docs/resettable.md)"
         )
     return (
         f"{_name_of_env(env)}: {way}, {where} differed at {when}, so the snapshot does not hold "

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from setrl.models.served.background import BackgroundLoop
-from setrl.models.served.endpoint import Endpoint
-from setrl.models.served.usage import Usage, approximate_tokens
+from setrl.models.served.endpoint import Endpoint, Usage, approximate_tokens
 from setrl.samples.values import REASONED, was_cut_by
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install

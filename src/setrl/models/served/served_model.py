@@ -11,8 +11,7 @@ from typing import Any
 
 from setrl.models.generators import Ask, Completion, Failure, problem_seed
 from setrl.models.served.client import Choice, Client, RequestError
-from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits, refuse_unreachable
 from setrl.samples.values import LENGTH
 from setrl.support.errors import ConfigError, RunError
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
-from setrl.models.served.endpoint import Prices
-from setrl.models.served.usage import Usage
+from setrl.models.served.endpoint import Prices, Usage
 from setrl.train.scoring.batch import JudgingTimes
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from setrl.models.folder import is_adapter
 from setrl.models.local import load_config, load_tokenizer, refuse_missing_model
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import refuse_unreachable
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.judging import make_judge
 from setrl.train.lm.resolved import ResolvedArm, ResolvedConfig

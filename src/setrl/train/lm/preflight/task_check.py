@@ -18,8 +18,7 @@ from setrl.support.wording import count, table
 from setrl.tasks import DomainTask, FileTask, Problem, Task
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains.check import check_domain
-from setrl.tasks.duplicates import repeated
-from setrl.tasks.splits import place_of
+from setrl.tasks.splits import asked_before, place_of
 from setrl.tasks.visible import escaped, from_here, shortened, visible
 from setrl.train.lm.resolved import ResolvedConfig
 
@@ -221,7 +220,7 @@ class _FileChecking(_TaskChecking):
             "split": split,
             "problems": len(found),
             "left_out": len(found) - len(usable),
-            "twice": len(repeated(found)),
+            "twice": len(asked_before(found)),
             "also_in_train": 0 if split == TRAIN else self.task.overlap(split),
             "median": median,
             "most_95": most_95,
