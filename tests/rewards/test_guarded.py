@@ -291,3 +291,14 @@ def test_a_limit_of_whole_seconds_has_no_digits_after_the_point():
         "took longer than its 5 s",
         "took longer than its 0.25 s",
     ]
+
+
+def test_an_asynchronous_object_with_bound_arguments_is_awaited():
+    from functools import partial
+
+    class Scorer:
+        async def __call__(self, completions, bonus, **_):
+            return [bonus] * len(completions)
+
+    reward = GuardedReward(partial(Scorer(), bonus=2.0), "scorer")
+    assert reward(prompts=["p"] * 2, completions=["a", "b"]) == [2.0, 2.0]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from setrl.rewards.interface import own
+from setrl.rewards.interface import is_async, own
 from setrl.samples.conversation import plain_text
 from setrl.samples.values import read_score
 from setrl.support import wording
@@ -179,7 +179,7 @@ def timeout_error(timeout: float | None) -> CallError:
 
 def _call_with_fields(function: Callable[..., Any], fields: dict[str, Any]) -> Callable[[], Any]:
     """Return a call of the function with these fields."""
-    if not _is_async(function):
+    if not is_async(function):
 
         def call_now() -> Any:
             values = function(**fields)
@@ -191,11 +191,6 @@ def _call_with_fields(function: Callable[..., Any], fields: dict[str, Any]) -> C
         return await function(**fields)
 
     return call
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    call = type(function).__call__  # of an object; a function has another one
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def quoted(value: Any) -> str:

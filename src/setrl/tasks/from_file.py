@@ -313,12 +313,12 @@ class FileTask(Task):
             found.update(json_text(row).encode())
         return found.hexdigest()[:16]
 
-    def overlap(self, split: str, other: str = TRAIN) -> int:
-        """Return how many problems of a split have the prompt of one of another split.
+    def overlap(self, split: str) -> int:
+        """Return how many problems of a split have the prompt of one of training.
 
         Upper and lower case and white space do not count.
         """
-        return len(shared_with_others(self.usable(split), self.usable(other)))
+        return len(shared_with_others(self.usable(split), self.usable(TRAIN)))
 
     @override
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:

@@ -8,7 +8,6 @@ and returns a matrix.
 from __future__ import annotations
 
 import functools
-import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from setrl.rewards.interface import own
+from setrl.rewards.interface import is_async, own, unwrapped
 from setrl.samples.columns import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
@@ -90,20 +89,8 @@ def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return the name of a function, or the class of a callable object, as TRL shows it."""
-    function = _unwrapped(function)
+    function = unwrapped(function)
     return getattr(function, "__name__", type(function).__name__)
-
-
-def is_async(function: Any) -> bool:
-    """Return whether a call of the function gives a coroutine, by TRL's rule."""
-    function = _unwrapped(function)
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function.__call__)
-
-
-def _unwrapped(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
 
 
 def _checked_function(function: Callable[..., Any], kind: str, read: Read) -> Any:

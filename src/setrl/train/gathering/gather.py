@@ -21,10 +21,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 from setrl.judges import Group
+from setrl.rewards.interface import is_async
 from setrl.samples.conversation import Text, prompt_text, sample_text
 from setrl.train.gathering import functions
 from setrl.train.gathering.checks import Correct, Outcome, outcome_of
-from setrl.train.gathering.functions import Source, is_async
+from setrl.train.gathering.functions import Source
 from setrl.train.gathering.judging import JudgeQueue, unknown_share
 from setrl.train.scoring.batch import PAIRS, Columns, JudgingTimes, Values
 

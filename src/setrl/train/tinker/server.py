@@ -30,6 +30,7 @@ TESTED_TINKER = "0.25 to 0.38"
 KEY = "TINKER_API_KEY"
 ROUNDED = 1e-3  # how far above 0 the rounding of a server puts a log-probability
 PROBE = "/api/v1/healthz"  # what every server of the protocol answers
+PROBE_S = 10.0  # the longest wait for its answer
 
 
 class LostError(RuntimeError):
@@ -159,14 +160,14 @@ def connect_to(url: str, api_key: str | None = None) -> Any:
     return tinker.ServiceClient(base_url=url, api_key=key)
 
 
-def refuse_silence(url: str, wait_s: float = 10.0) -> None:
+def refuse_silence(url: str) -> None:
     """Refuse an address at which nothing answers; the client package would try for five minutes.
 
     Raises:
         ConfigError: Naming the address.
     """
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}{PROBE}", timeout=wait_s):
+        with urllib.request.urlopen(f"{url.rstrip('/')}{PROBE}", timeout=PROBE_S):
             pass
     except urllib.error.HTTPError as error:
         if error.code == 404:

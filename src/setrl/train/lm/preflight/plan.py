@@ -103,7 +103,6 @@ def plan(
     *,
     overwrite: bool = False,
     accept_changes: bool = False,
-    cache: str | Path | None = None,
 ) -> Plan:
     """Do all checks of `run_comparison`, and return what it would do; nothing is written.
 
@@ -126,7 +125,7 @@ def plan(
     return Plan(
         resolved,
         run_dir,
-        _where_base_is(resolved, run_dir, cache_folder(cache), overwrite),
+        _where_base_is(resolved, run_dir, cache_folder(None), overwrite),
         _planned_runs(resolved, run_dir, overwrite),
         problems,
         costs(resolved, problems),
