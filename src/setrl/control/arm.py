@@ -66,10 +66,10 @@ class Learner(ABC):
             self.resume(self.checkpoint)
             return
         self.begin()
-        if (path := self.start or self._pretrained()) is not None:
+        if (path := self.start or self._pretrained_policy()) is not None:
             self.load_policy(path)
 
-    def _pretrained(self) -> Path | None:
+    def _pretrained_policy(self) -> Path | None:
         """Return the file of the weights that all arms and seeds start from, made if missing."""
         task: Any = self.resolved.task
         if not task.demonstrations:

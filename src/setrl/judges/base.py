@@ -226,13 +226,17 @@ def name_of(value: Any) -> str:
             f"{kind} needs a name with every setting that changes labels: make it a dataclass, "
             "or give it the attribute `name`"
         )
-    settings = changed(value)
+    settings = changed_settings(value)
     first = fields(value)[0].name if fields(value) else ""
-    own = [f"{kind_of(kind)}:{shown(settings.pop(first))}" if first in settings else kind_of(kind)]
-    return ", ".join([*own, *labelled(settings)])
+    own = [
+        f"{kind_of(kind)}:{shown_setting(settings.pop(first))}"
+        if first in settings
+        else kind_of(kind)
+    ]
+    return ", ".join([*own, *labelled_settings(settings)])
 
 
-def changed(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
+def changed_settings(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
     """Return the fields of a dataclass that are compared and are not at their defaults.
 
     A key or a password changes no label, and must not be written.
@@ -246,13 +250,13 @@ def changed(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
     return {name: found[name] for name in kept if found[name] != defaults[name]}
 
 
-def labelled(settings: dict[str, Any]) -> list[str]:
+def labelled_settings(settings: dict[str, Any]) -> list[str]:
     """Return each setting with its label.
 
-    >>> labelled({"threshold": 0.1, "family": None})
+    >>> labelled_settings({"threshold": 0.1, "family": None})
     ['threshold 0.1', 'family None']
     """
-    return [f"{name} {shown(value)}" for name, value in settings.items()]
+    return [f"{name} {shown_setting(value)}" for name, value in settings.items()]
 
 
 def kind_of(class_name: str) -> str:
@@ -265,16 +269,16 @@ def kind_of(class_name: str) -> str:
     return "_".join(words).lower()
 
 
-def shown(value: Any) -> str:
+def shown_setting(value: Any) -> str:
     """Return a setting as text that is equal in every process.
 
-    >>> shown(len), shown((1, 2)), shown("m")
+    >>> shown_setting(len), shown_setting((1, 2)), shown_setting("m")
     ('builtins:len', '(1, 2)', 'm')
     """
     if isinstance(value, str):
         return value
     if isinstance(value, tuple | list):
-        return f"({', '.join(map(shown, value))})"
+        return f"({', '.join(map(shown_setting, value))})"
     if isinstance(value, type | FunctionType | BuiltinFunctionType):
         return f"{value.__module__}:{value.__qualname__}"
     if hasattr(value, "judge") or is_dataclass(value):

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import override
 
-from setrl.judges.base import BackgroundJudge, Group, Judgement, changed, labelled
+from setrl.judges.base import BackgroundJudge, Group, Judgement, changed_settings, labelled_settings
 from setrl.judges.cache import JudgementCache
 from setrl.judges.rendering import harmless, load_style, render, shuffled_order, what_to_answer
 from setrl.judges.replies import (
@@ -195,9 +195,9 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             "seed": self.seed,
             "sample_tokens": self._sample_tokens,
             **({"families": True} if self.gives_families else {}),
-            **changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST)),
+            **changed_settings(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST)),
         }
-        return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
+        return ", ".join([f"lm:{self.endpoint.model}", *labelled_settings(settings)])
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:

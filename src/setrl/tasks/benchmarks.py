@@ -163,7 +163,7 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
         if path is None
         else tables.read_file(path)
     )
-    problems = _problems(benchmark, table)
+    problems = _problems_of_table(benchmark, table)
     if len(problems) != benchmark.problems:
         raise DataError(
             f"{table.where} has {len(problems)} problems, but {benchmark.name} has "
@@ -179,7 +179,7 @@ def load_file(path: Path) -> list[Problem]:
         DataError: If the file has no problems, a field is missing, or two problems share an id.
     """
     own = Benchmark(path.stem, str(path), "", 0, "")
-    problems = _problems(own, tables.read_file(path))
+    problems = _problems_of_table(own, tables.read_file(path))
     if not problems:
         raise DataError(f"{path} holds no problems")
     ids = {problem.id for problem in problems}
@@ -190,7 +190,7 @@ def load_file(path: Path) -> list[Problem]:
     return problems
 
 
-def _problems(benchmark: Benchmark, table: ProblemTable) -> list[Problem]:
+def _problems_of_table(benchmark: Benchmark, table: ProblemTable) -> list[Problem]:
     return [_make_problem(benchmark, row, n, where) for n, (where, row) in enumerate(table.rows)]
 
 

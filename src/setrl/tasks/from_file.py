@@ -329,13 +329,13 @@ class FileTask(Task):
                 f"{TRAIN!r} of {self.name}, got {different}"
             )
         self.check_columns(found)
-        chosen = _some(found, different, seed=0)
+        chosen = _choose_some(found, different, seed=0)
         return [chosen[place] for place in in_rounds(len(chosen), count, seed)]
 
     @override
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
         self.check_evaluated()
-        chosen = _some(self.usable(split), count, seed)
+        chosen = _choose_some(self.usable(split), count, seed)
         unfit = self.reward_set.gold_problems([typed_gold(problem) for problem in chosen])
         chosen = [problem for problem, why in zip(chosen, unfit, strict=True) if why is None]
         if not chosen:
@@ -364,7 +364,7 @@ class FileTask(Task):
         ]
 
 
-def _some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
+def _choose_some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
     """Return `count` problems, by their prompts and the seed, in the order of the file; or all."""
     if count is None or count >= len(found):
         return found

@@ -60,7 +60,7 @@ class ActorCritic:
         """Return the memories after observations, logits (B, A) and values (B,)."""
         features = observations_BD
         if self.gru is not None:
-            memories_BH = _remember(params, memories_BH, observations_BD)
+            memories_BH = _update_memory(params, memories_BH, observations_BD)
             features = memories_BH
         logits = _apply_stack(params["actor"], features)
         return memories_BH, logits, _apply_stack(params["critic"], features)[..., 0]
@@ -80,7 +80,7 @@ class ActorCritic:
         return jax.lax.scan(step, memories_BH, observations_LBD)[1]
 
 
-def _remember(params: Params, memories: jax.Array, observations: jax.Array) -> jax.Array:
+def _update_memory(params: Params, memories: jax.Array, observations: jax.Array) -> jax.Array:
     """h′ = (1 − z)·n + z·h: a gated recurrent unit, arXiv:1406.1078."""
     features = jnp.tanh(_apply_layer(params["features"], observations))
     reset, update, seen = jnp.split(_apply_layer(params["seen"], features), 3, axis=-1)

@@ -65,7 +65,7 @@ class Learner(arm.Learner):
     @override
     def begin(self) -> None:
         self.model = new_model(self.resolved, self.arm, self.seed)
-        self.model.set_logger(self._logger)
+        self.model.set_logger(self._metrics_logger)
 
     @override
     def resume(self, folder: Path) -> None:
@@ -75,10 +75,10 @@ class Learner(arm.Learner):
         given = {"device": "cpu", "force_reset": False, "vines": own.vines}
         with explain_unreadable(path):
             self.model = PolyPPO.load(path, env, **given)
-        self.model.set_logger(self._logger)
-        self._restore(folder / STATE, env)
+        self.model.set_logger(self._metrics_logger)
+        self._restore_state(folder / STATE, env)
 
-    def _restore(self, path: Path, env: Any) -> None:
+    def _restore_state(self, path: Path, env: Any) -> None:
         with explain_unreadable(path):
             state = pickle.loads(path.read_bytes())
         for each, snapshot in zip(env.envs, state["environments"], strict=True):
@@ -90,7 +90,7 @@ class Learner(arm.Learner):
             getattr(self.model.logger, name).update(state["log"][name])
 
     @property
-    def _logger(self) -> Logger:
+    def _metrics_logger(self) -> Logger:
         return Logger(str(self.run.path), [_MetricsWriter(self.run)])
 
     @property
@@ -240,7 +240,7 @@ class _Callback(BaseCallback):
 
 def seal(folder: Path) -> None:
     """Write the seal of the files that are in a folder now."""
-    (folder / SEAL).write_text(_digest(folder), encoding="utf-8")
+    (folder / SEAL).write_text(_digest_of_folder(folder), encoding="utf-8")
 
 
 def check_seal(folder: Path) -> None:
@@ -251,7 +251,7 @@ def check_seal(folder: Path) -> None:
     """
     path = folder / SEAL
     written = path.read_text(encoding="utf-8") if path.exists() else ""
-    if not hmac.compare_digest(written.encode(), _digest(folder).encode()):
+    if not hmac.compare_digest(written.encode(), _digest_of_folder(folder).encode()):
         raise RunError(
             f"{folder} holds pickles, which can run any code, and was not written on this machine "
             "by this version of setrl, or was changed since: train this arm again in another "
@@ -259,9 +259,9 @@ def check_seal(folder: Path) -> None:
         )
 
 
-def _digest(folder: Path) -> str:
+def _digest_of_folder(folder: Path) -> str:
     """Compute HMAC-SHA256 of names and contents; the mark `complete` comes after the seal."""
-    code = hmac.new(_key(), digestmod=hashlib.sha256)
+    code = hmac.new(_seal_key(), digestmod=hashlib.sha256)
     for path in sorted(folder.iterdir()):
         if path.name not in (SEAL, "complete"):
             code.update(f"{path.name} {path.stat().st_size}\n".encode())
@@ -273,7 +273,7 @@ def _key_path() -> Path:
     return cache_folder(None) / "seal.key"
 
 
-def _key() -> bytes:
+def _seal_key() -> bytes:
     """Return the key of this user; made at the first use, and then always the same."""
     path = _key_path()
     if not path.exists():

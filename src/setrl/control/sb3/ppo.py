@@ -169,14 +169,14 @@ class _WithSets:
 
     def get(self, batch_size: int | None = None) -> Iterator[CreditedSteps]:
         """Yield all steps in random order, `batch_size` at a time; None yields all at once."""
-        self._flatten()
+        self._flatten_steps()
         count = len(self.values)  # type: ignore[attr-defined]
         # The permutation of steps that Stable-Baselines3's buffer draws, from PPO's generator.
         order = np.random.permutation(count)  # noqa: NPY002
         for start in range(0, count, batch_size or count):
             yield self._minibatch(order[start:][:batch_size])
 
-    def _flatten(self) -> None:
+    def _flatten_steps(self) -> None:
         """Reshape from (steps, environments) to one axis, environment by environment."""
         if self.generator_ready:
             return

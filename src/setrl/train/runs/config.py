@@ -118,18 +118,18 @@ class RunConfig(Section):
 
     def to_yaml(self) -> str:
         """Return the config with every default written out."""
-        return yaml.safe_dump(_plain(vars(self)), sort_keys=False, allow_unicode=True)
+        return yaml.safe_dump(_as_yaml_values(vars(self)), sort_keys=False, allow_unicode=True)
 
     def differences(self, other: Self) -> list[str]:
         """Return what differs in `other` and changes results that exist already, one line a key.
 
         Arms and seeds that `other` adds do not count.
         """
-        mine, theirs = _plain(vars(self)), _plain(vars(other))
+        mine, theirs = _as_yaml_values(vars(self)), _as_yaml_values(vars(other))
         theirs["arms"] = {arm: theirs["arms"].get(arm, _ABSENT) for arm in mine["arms"]}
         if set(mine["seeds"]) <= set(theirs["seeds"]):
             theirs["seeds"] = mine["seeds"]
-        return [line for key in mine for line in _differences(key, mine[key], theirs[key])]
+        return [line for key in mine for line in _differences_below(key, mine[key], theirs[key])]
 
 
 class _Absent:
@@ -140,7 +140,7 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
+def _differences_below(key: str, mine: Any, theirs: Any) -> list[str]:
     """Return one line for each key below `key` whose value differs."""
     if NO_RESULT.fullmatch(key):
         return []
@@ -148,7 +148,7 @@ def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
         return [
             line
             for name in dict.fromkeys([*mine, *theirs])
-            for line in _differences(
+            for line in _differences_below(
                 f"{key}.{name}", mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
             )
         ]
@@ -177,8 +177,8 @@ def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:
             )
 
 
-def _plain(value: Any) -> Any:
+def _as_yaml_values(value: Any) -> Any:
     """Return tuples as lists and mappings as dicts, as in YAML."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _as_yaml_values(item) for key, item in value.items()}
+    return [_as_yaml_values(item) for item in value] if isinstance(value, list | tuple) else value

@@ -232,10 +232,10 @@ class SetTinkerTrainer:
         self._forget_lost()
         self._ask_batches(training, done)
         while done < self.settings.steps:
-            batch = self._batch(done + 1)
+            batch = self._batch_of_step(done + 1)
             for one in self._pending.values():
                 one.drawing.ended.wait()
-            measured = self._trained(training, batch)
+            measured = self._train_on_batch(training, batch)
             done += 1
             patience.reset(done)
             # First record, then save: a client that dies in between does both again.
@@ -348,13 +348,13 @@ class SetTinkerTrainer:
             if not pending.drawing.is_whole:
                 del self._pending[step]
 
-    def _batch(self, step: int) -> JournalBatch:
+    def _batch_of_step(self, step: int) -> JournalBatch:
         made = self._pending.pop(step).batch.result() if step in self._pending else None
         made = made or self.journal.batch(step)
         assert made is not None
         return made
 
-    def _trained(self, training: Any, batch: JournalBatch) -> dict[str, float]:
+    def _train_on_batch(self, training: Any, batch: JournalBatch) -> dict[str, float]:
         """Train on a batch once; return what the server measured."""
         settings = self.settings
         rate = settings.learning_rate(batch.step)
@@ -369,12 +369,14 @@ class SetTinkerTrainer:
             answer = gradient.result(timeout=settings.reply_s)
             update.result(timeout=settings.reply_s)
         return {
-            **_agreement(answer, batch, settings.loss_config),
+            **_agreement_of_policies(answer, batch, settings.loss_config),
             "policy/staleness": float(batch.step - 1 - batch.version),
         }
 
 
-def _agreement(answer: Any, batch: JournalBatch, clip: Mapping[str, float]) -> dict[str, float]:
+def _agreement_of_policies(
+    answer: Any, batch: JournalBatch, clip: Mapping[str, float]
+) -> dict[str, float]:
     """Measure how far the trainer's log-probabilities are from the sampler's, if both are known.
 
     With equal weights the difference is rounding; with older weights it is what training did.
