@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from setrl.rewards import calling
 from setrl.rewards.calling import TimeUp, call_within, timeout_error
 from setrl.rewards.guarded import GuardedReward
 from setrl.support.errors import ConfigError, RunError
@@ -302,3 +303,17 @@ def test_an_asynchronous_object_with_bound_arguments_is_awaited():
 
     reward = GuardedReward(partial(Scorer(), bonus=2.0), "scorer")
     assert reward(prompts=["p"] * 2, completions=["a", "b"]) == [2.0, 2.0]
+
+
+def test_time_that_is_up_before_the_call_leaves_no_handler_behind(monkeypatch):
+    timer, before = calling._kernel_timer, signal.getsignal(signal.SIGVTALRM)
+
+    def late(seconds, *again):
+        if seconds:
+            time.sleep(1.0)  # as on a busy machine
+        return timer(seconds, *again)
+
+    monkeypatch.setattr(calling, "_kernel_timer", late)
+    with pytest.raises(TimeUp):
+        call_within(0.05, lambda: None)
+    assert signal.getsignal(signal.SIGVTALRM) is before

@@ -65,9 +65,10 @@ def _call_with_interrupts(seconds: float, call: Callable[[], T]) -> T:
     previous = signal.signal(signal.SIGVTALRM, on_signal)
     main = threading.get_ident()
     watchdog = threading.Thread(target=_interrupt_until_done, args=(done, end, main), daemon=True)
-    watchdog.start()
-    timer = _kernel_timer(seconds)
-    try:
+    timer = 0.0, 0.0
+    try:  # from here on the signal may come, also before the call has begun
+        watchdog.start()
+        timer = _kernel_timer(seconds)
         try:
             return call()
         finally:
