@@ -80,17 +80,17 @@ def with_schedules(config: Any) -> Any:
     return [with_schedules(item) for item in config] if isinstance(config, list | tuple) else config
 
 
-def located(config: Any, folder: str) -> Any:
+def with_folder(config: Any, folder: str) -> Any:
     """Return a config whose references to modules say in which folder they are looked up."""
     if isinstance(config, list):
-        return [located({"objective": o} if is_reference(o) else o, folder) for o in config]
+        return [with_folder({"objective": o} if is_reference(o) else o, folder) for o in config]
     if not isinstance(config, Mapping):
         return config
     own = "method" if "method" in config else "objective"  # names what the mapping is
     found = {}
     for key, value in config.items():
         is_objective = key in OBJECTIVES and key != own and is_reference(value)
-        found[key] = located({"objective": value} if is_objective else value, folder)
+        found[key] = with_folder({"objective": value} if is_objective else value, folder)
     return {FOLDER: folder, **found} if is_reference(config.get(own)) else found
 
 

@@ -79,7 +79,7 @@ def _missing_members(made: Any) -> str:
     return ", ".join(name for name in wanted if not hasattr(made, name))
 
 
-def located(config: Any, folder: str) -> Any:
+def with_folder(config: Any, folder: str) -> Any:
     """Return the task of a config's file, with the folder in which its modules are."""
     if is_reference(config):
         config = {"name": config}

@@ -22,9 +22,9 @@ from setrl.support.files.sections import (
     require,
 )
 from setrl.support.files.strict_yaml import KeyedError
-from setrl.tasks.config import is_of_files, located, written_out
+from setrl.tasks.config import is_of_files, with_folder, written_out
 from setrl.train.lm import fields
-from setrl.train.runs.config import RunConfig, located_arms
+from setrl.train.runs.config import RunConfig, arms_with_folder
 
 Loss = Literal["importance_sampling", "ppo", "cispo"]
 
@@ -274,10 +274,10 @@ class ComparisonConfig(RunConfig):
             require(self.engine is None or value == 0, f"arms.{arm}.{key}", must, value)
 
     @classmethod
-    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _with_folder(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values with the folder in which the paths of task and fields start."""
         task, own, folder = values.get("task"), values.get("fields"), path.resolve().parent
-        values = {**values, "arms": located_arms(values.get("arms"), str(folder))}
+        values = {**values, "arms": arms_with_folder(values.get("arms"), str(folder))}
         if own is not None:
-            values = {**values, "fields": fields.located(own, path)}
-        return values if task is None else {**values, "task": located(task, path)}
+            values = {**values, "fields": fields.with_folder(own, path)}
+        return values if task is None else {**values, "task": with_folder(task, path)}

@@ -26,7 +26,7 @@ BY_NAME = {ANSWERS: FINAL_ANSWER, PROXY: MEAN_LOGPROB, PAIRS: NGRAMS}
 FORMS = "{function: module:name} or {column: name}"
 
 
-def located(specs: Any, path: Path) -> Any:
+def with_folder(specs: Any, path: Path) -> Any:
     """Return the fields of a config's file with the folder in which their functions are."""
     if not isinstance(specs, Mapping):
         return specs

@@ -109,10 +109,10 @@ class RunConfig(Section):
         with strict_yaml.placed(path, overrides):
             strict_yaml.override(values, overrides)
             _refuse_other_command(cls.command, values)
-            return cls.of(cls._located(values, Path(path)))
+            return cls.of(cls._with_folder(values, Path(path)))
 
     @classmethod
-    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _with_folder(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values, with paths that start in the folder of the config's file."""
         return values
 
@@ -155,11 +155,11 @@ def _differences_below(key: str, mine: Any, theirs: Any) -> list[str]:
     return [] if mine == theirs else [f"{key}: {mine!r} → {theirs!r}"]
 
 
-def located_arms(arms: Any, folder: str) -> Any:
+def arms_with_folder(arms: Any, folder: str) -> Any:
     """Return the arms of a config's file, with the folder in which modules of methods are."""
     if not isinstance(arms, Mapping):
         return arms
-    return {arm: method_config.located(keys, folder) for arm, keys in arms.items()}
+    return {arm: method_config.with_folder(keys, folder) for arm, keys in arms.items()}
 
 
 def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:

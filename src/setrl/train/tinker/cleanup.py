@@ -19,7 +19,7 @@ import tinker
 from tinker.lib.client_connection_pool_type import ClientConnectionPoolType
 
 from setrl.train.tinker.journal import Journal
-from setrl.train.tinker.server import said
+from setrl.train.tinker.server import words_of_error
 
 UNLOAD = "/api/v1/unload_model"  # of the protocol; the client has no method for it since 0.26
 UNLOAD_S = 10.0  # the longest wait for a server that does not answer
@@ -28,7 +28,7 @@ FINAL = "final"  # begins the names of weights for sampling that outlive the tra
 log = logging.getLogger(__name__)
 
 
-def unload(client: Any, model: str) -> None:
+def unload_model(client: Any, model: str) -> None:
     """Have a server free the place of a model; what it saved stays.
 
     Nothing depends on it: a server that does not answer frees the place later.
@@ -47,10 +47,10 @@ def unload(client: Any, model: str) -> None:
     try:
         holder.run_coroutine_threadsafe(ask()).result(timeout=2 * UNLOAD_S)
     except Exception as error:
-        log.info("%s keeps its place on the server for now: %s", model, said(error)[:200])
+        log.info("%s keeps its place on the server for now: %s", model, words_of_error(error)[:200])
 
 
-def leave(client: Any, models: list[str]) -> None:
+def leave_server(client: Any, models: list[str]) -> None:
     """Unload models and end the session; otherwise it goes on, with signs of life.
 
     Args:
@@ -58,7 +58,7 @@ def leave(client: Any, models: list[str]) -> None:
         models: What to unload.
     """
     for model in models:
-        unload(client, model)
+        unload_model(client, model)
     client.holder.close()
 
 
@@ -89,7 +89,7 @@ def sampling_client(
     finally:
         for model in models:
             _remove_all_saves(client.create_rest_client(), model, reply_s)
-        leave(client, models)
+        leave_server(client, models)
 
 
 def _remove_all_saves(rest: Any, model: str, reply_s: float) -> None:
@@ -97,7 +97,7 @@ def _remove_all_saves(rest: Any, model: str, reply_s: float) -> None:
         for one in rest.list_checkpoints(model).result(timeout=reply_s).checkpoints:
             rest.delete_checkpoint_from_tinker_path(one.tinker_path).result(timeout=reply_s)
     except Exception as error:
-        log.warning("weights of %s stay on the server: %s", model, said(error)[:200])
+        log.warning("weights of %s stay on the server: %s", model, words_of_error(error)[:200])
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Saves:
                 if past != model:
                     self._remove_saves_of_past(past)
         except Exception as error:
-            log.warning("old weights stay on the server for now: %s", said(error)[:200])
+            log.warning("old weights stay on the server for now: %s", words_of_error(error)[:200])
 
     def _remove_older_states(self, keep: int) -> None:
         older = self.journal.older()

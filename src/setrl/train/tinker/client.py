@@ -34,7 +34,7 @@ from setrl.train.tinker.journal import CreditedSample, Journal, JournalBatch, Sa
 try:
     from tinker import types
 
-    from setrl.train.tinker.cleanup import FINAL, Saves, leave, unload
+    from setrl.train.tinker.cleanup import FINAL, Saves, leave_server, unload_model
     from setrl.train.tinker.server import (
         LostError,
         SampledTokens,
@@ -257,7 +257,7 @@ class SetTinkerTrainer:
             _ = client.holder  # begins the session; if that fails, there is nothing to leave
             self._client = client
             for past in self.journal.models():
-                unload(client, past)  # a client that was killed has left it there
+                unload_model(client, past)  # a client that was killed has left it there
             training = self._make_model(client, saved)
             self._model = training.model_id
             self.journal.add_model(training.model_id)
@@ -274,7 +274,7 @@ class SetTinkerTrainer:
     def _leave_server(self) -> None:
         """End the session and free its model's place on the server."""
         if self._client is not None:
-            leave(self._client, [self._model] if self._model else [])
+            leave_server(self._client, [self._model] if self._model else [])
         self._client = self._model = None
 
     def final_sampler(self) -> str:

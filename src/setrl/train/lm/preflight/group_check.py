@@ -62,7 +62,7 @@ class GroupCheck:
 def check_group(resolved: ResolvedConfig) -> GroupCheck:
     """Draw the samples of the first prompt of training, and do with them what training does."""
     with tempfile.TemporaryDirectory() as folder:
-        return _GroupChecking(resolved, Path(folder)).done()
+        return _GroupChecking(resolved, Path(folder)).make_group_check()
 
 
 class _GroupChecking:
@@ -73,7 +73,7 @@ class _GroupChecking:
         self.problems: list[str] = []
         self.warnings: list[str] = []
 
-    def done(self) -> GroupCheck:
+    def make_group_check(self) -> GroupCheck:
         problems = self.resolved.training_problems(self.resolved.config.seeds[0])
         other = next((one for one in problems if one.prompt != problems[0].prompt), problems[0])
         group, arms = self._sample_group(problems[0]), self._arms_with_credit()

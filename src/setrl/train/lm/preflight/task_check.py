@@ -85,8 +85,8 @@ def check_task(
         DataError: If a field is missing, or no problem of a split can be used.
     """
     if isinstance(task, DomainTask):
-        return _DomainChecking(task, resolved).done(prompts, sample)
-    return _FileChecking(task, resolved).done(prompts, sample)
+        return _DomainChecking(task, resolved).make_task_check(prompts, sample)
+    return _FileChecking(task, resolved).make_task_check(prompts, sample)
 
 
 class _TaskChecking(ABC):
@@ -135,7 +135,7 @@ class _TaskChecking(ABC):
     def first_of_training(self, number: int) -> Sequence[Problem]:
         """Return some problems of training."""
 
-    def done(self, prompts: int, sample: bool) -> TaskCheck:
+    def make_task_check(self, prompts: int, sample: bool) -> TaskCheck:
         group = self._draw_group() if sample else None
         tokens = self.task.max_new_tokens if self.resolved is None else self.resolved.sample_tokens
         return TaskCheck(
@@ -238,7 +238,7 @@ class _DomainChecking(_TaskChecking):
         return check_domain(self.task.domain), []
 
     @cached_property
-    def drawn(self) -> Sequence[Problem]:
+    def drawn_problems(self) -> Sequence[Problem]:
         """The problems of training, as the first seed draws them."""
         if self.resolved is None:
             return self.task.training_problems(CHECKED, None, 0)
@@ -246,11 +246,11 @@ class _DomainChecking(_TaskChecking):
 
     @override
     def problems_to_measure(self) -> Iterable[Problem]:
-        return self.drawn[:CHECKED]
+        return self.drawn_problems[:CHECKED]
 
     @override
     def first_of_training(self, number: int) -> Sequence[Problem]:
-        return self.drawn[:number]
+        return self.drawn_problems[:number]
 
     @override
     def splits(self) -> list[dict[str, Any]]:
