@@ -150,14 +150,14 @@ def _render_frame(env: gym.Env) -> Frame:
 def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
     """Make one film of all rollouts: a rollout that has ended stays on its last frame."""
     return [
-        _frames_in_a_row(
-            [
-                _add_caption(one.frames[min(t, len(one.frames) - 1)], _caption_text(one))
-                for one in rollouts
-            ]
-        )
-        for t in range(max(len(one.frames) for one in rollouts))
+        np.concatenate([_captioned_frame(one, time) for one in rollouts], axis=1)
+        for time in range(max(len(one.frames) for one in rollouts))
     ]
+
+
+def _captioned_frame(rollout: Rollout, time: int) -> Frame:
+    frame = rollout.frames[min(time, len(rollout.frames) - 1)]
+    return _add_caption(frame, _caption_text(rollout))
 
 
 def _caption_text(rollout: Rollout) -> str:
@@ -172,10 +172,6 @@ def _add_caption(frame: Frame, caption: str) -> Frame:
     image.paste(Image.fromarray(frame), (0, CAPTION))
     ImageDraw.Draw(image).text((2, 3), caption, fill=INK, spacing=2)
     return np.asarray(image)
-
-
-def _frames_in_a_row(frames: Sequence[Frame]) -> Frame:
-    return np.concatenate(frames, axis=1)
 
 
 def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:

@@ -16,10 +16,8 @@ from setrl.rewards.answers import MathVerifier, typed_gold
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.support.errors import DataError
-from setrl.support.wording import are, count
+from setrl.support.wording import are, count, first_of
 from setrl.tasks.domains import Author, Domain, Problem, Reading
-
-SHOWN = 5  # problems that a message lists
 
 TRAIN: Final = "train"  # the split that is trained on; all others are for evaluation
 
@@ -72,6 +70,14 @@ def domain_problems(domain: Domain, split: str, count: int, seed: int) -> Proble
     )
 
 
+def say_unfit(unfit: Sequence[str], whole: str) -> str:
+    """Say which problems of a whole, such as "30 problems of test", their golds leave out."""
+    return (
+        f"{len(unfit)} of {whole} {are(len(unfit))} left out, because a gold cannot be used for "
+        f"grading: {first_of(unfit)}"
+    )
+
+
 def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
     """Return the problems with gold answers; print and leave out those whose gold is unusable.
 
@@ -88,12 +94,7 @@ def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
     if not fit:
         raise DataError(f"{name}: no gold answer can be used for grading; the first: {unfit[0]}")
     if unfit:
-        print(
-            f"{name}: {len(unfit)} of {count(len(problems), 'problem')} {are(len(unfit))} left "
-            f"out, because a gold cannot be used for grading: {', '.join(unfit[:SHOWN])}"
-            f"{', …' if len(unfit) > SHOWN else ''}",
-            file=sys.stderr,
-        )
+        print(f"{name}: {say_unfit(unfit, count(len(problems), 'problem'))}", file=sys.stderr)
     return ProblemSet(name=name, split=name, problems=tuple(fit), read=verifier.read)
 
 

@@ -24,7 +24,7 @@ from setrl.support.files.loading import load_function
 from setrl.support.wording import are, count, first_of
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
-from setrl.tasks.base import TRAIN, Labels, ProblemSet, Strategy, Task, in_rounds
+from setrl.tasks.base import TRAIN, Labels, ProblemSet, Strategy, Task, in_rounds, say_unfit
 from setrl.tasks.domains import Problem, Reading
 from setrl.tasks.spec import TaskSpec
 from setrl.tasks.splits import asked_before, shared_with_others, with_other_golds
@@ -282,14 +282,9 @@ class FileTask(Task):
                 "script with SetGRPOTrainer passes pictures to TRL as they are"
             )
         for split in used:
-            unfit = [one for one in self.all_problems(split) if one.unfit is not None]
-            if unfit:
-                shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
-                found.append(
-                    f"{len(unfit)} of {count(len(self.all_problems(split)), 'problem')} of {split} "
-                    f"{are(len(unfit))} left out, because a gold cannot be used for grading: "
-                    f"{shown}{', …' if len(unfit) > SHOWN else ''}"
-                )
+            every = self.all_problems(split)
+            if unfit := [f"{one.where} ({one.unfit})" for one in every if one.unfit is not None]:
+                found.append(say_unfit(unfit, f"{count(len(every), 'problem')} of {split}"))
         return found
 
     def _say_contradictions(self, split: str) -> list[str]:

@@ -188,7 +188,10 @@ def _record_columns(
     said = {
         "text": samples.texts,
         "reward": samples.rewards.tolist(),
-        "correct": [[_right_or_unknown(one) for one in row] for row in samples.correct.tolist()],
+        "correct": [
+            [None if np.isnan(one) else bool(one) for one in row]
+            for row in samples.correct.tolist()
+        ],
         "strategy": samples.labels("strategies"),
         "read": names_BN,
         **{key: _field_values(samples, name) for name, key in FIELDS.items()},
@@ -201,10 +204,6 @@ def _record_columns(
 def _field_values(samples: Samples, name: str) -> Sequence[Sequence[Any]] | None:
     values_BN = samples.columns.get(name)
     return samples.labels(name) if values_BN is None or name in LABELS else values_BN.tolist()
-
-
-def _right_or_unknown(value: float) -> bool | None:
-    return None if np.isnan(value) else bool(value)
 
 
 def _advantages_by_others(batch: ScoredBatch) -> dict[str, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -96,7 +96,7 @@ class CreditWatch:
         if self.rule is None:
             return
         self._steps += 1
-        self._last.extend(_without_cut(batch.missing_B))
+        self._last += [one for one in batch.missing_B if one is None or one.reason != CUT]
         self._stop_if_unknown(self.rule, is_last)
         self._count_without_signal(batch)
         self._stop_without_signal(self.rule, is_last)
@@ -164,10 +164,6 @@ class CreditWatch:
             "The samples of a prompt must differ in their rewards, or in what else the method "
             "reads: look at the rewards, or take easier problems or more samples"
         )
-
-
-def _without_cut(missing_B: Sequence[Missing | None]) -> Iterable[Missing | None]:
-    return (one for one in missing_B if one is None or one.reason != CUT)
 
 
 def _count_reasons(missing: Sequence[Missing]) -> str:
