@@ -1,8 +1,7 @@
 import pytest
 
 from setrl.judges import Group
-from setrl.judges.fences import harmless, mark, short_mark
-from setrl.judges.rendering import render
+from setrl.judges.rendering import harmless, mark, render, short_mark
 from tests.judges.attacks import CONTROL_TOKENS, PLAIN, attacks
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from setrl.judges import BackgroundJudge, Endpoint, Group, LMJudge, Prices, RetryRule
-from setrl.judges.fences import harmless
+from setrl.judges.rendering import harmless
 from setrl.support.errors import RunError
 from tests.judges.attacks import PLAIN, attacks
 from tests.judges.helpers import make_groups, make_judge, right_labels

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from setrl.rewards.answers import MathVerifier
 from setrl.rewards.problem import Problem
-from setrl.rewards.verifier import MathVerifier
 from setrl.support.errors import DataError
 
 DATA = Path(__file__).parents[1] / "data" / "generations_math_20x8.jsonl"

@@ -3,7 +3,7 @@
 import pytest
 
 from setrl.logs.records import group_of
-from setrl.rewards.why_wrong import why_wrong
+from setrl.rewards.answers import why_wrong
 from setrl.samples.types import Group, Sample
 
 

@@ -7,7 +7,7 @@ import pytest
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.loading import code_of, load
-from setrl.train.runs.inputs import check_inputs, inputs_of
+from setrl.train.runs.provenance import check_inputs, inputs_of
 
 
 def test_what_changed_is_named_and_nothing_is_written(tmp_path):

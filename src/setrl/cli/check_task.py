@@ -82,9 +82,9 @@ class CheckTask(Said):
             for split in task.splits:  # a wrong file is refused before anything heavy is imported
                 task.all_problems(split)
         if resolved is not None:
-            from setrl.train.lm.run import quiet
+            from setrl.train.lm.run import quiet_libraries
 
-            quiet()
+            quiet_libraries()
         with usage_errors():
             found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
         if not self.json:

@@ -26,8 +26,8 @@ from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.files import json_lines
 from setrl.support.wording import MISSING, between, count
 from setrl.train import method_config
-from setrl.train.gathering.credit import needs_of, refuse_missing, scored_groups
 from setrl.train.scoring import ScoredBatch
+from setrl.train.scoring.credit import needs_of, refuse_missing, scored_groups
 
 BATCH = 1024  # groups that are credited at once
 

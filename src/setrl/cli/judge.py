@@ -130,7 +130,7 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
         RunError: If nothing was judged earlier.
     """
     from setrl.models.served.client import refuse_missing_package
-    from setrl.models.served.reachable import refuse_unreachable
+    from setrl.models.served.endpoint import refuse_unreachable
 
     found = dict(settings)
     if isinstance(found.get("of"), Mapping):

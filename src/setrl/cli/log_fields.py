@@ -95,7 +95,7 @@ class LogFields:
     def _verifier(self) -> Verify | None:
         if not self.verify:
             return None
-        from setrl.rewards.verifier import MathVerifier  # its processes start only where asked
+        from setrl.rewards.answers import MathVerifier  # its processes start only where asked
 
         return MathVerifier()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from setrl.evaluate.collecting import Drawn
     from setrl.models.generators import Generator
     from setrl.tasks import Task
-    from setrl.tasks.problem_sets import ProblemSet
+    from setrl.tasks.base import ProblemSet
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 AGAIN = "run the same command again to finish them"
@@ -168,7 +168,7 @@ class SampleModel(Said):
 
     def _problems(self, task: Task | None, generator: Generator) -> ProblemSet:
         from setrl.tasks import benchmarks, domains
-        from setrl.tasks.problem_sets import domain_problems, math_problems
+        from setrl.tasks.base import domain_problems, math_problems
 
         if task is not None:
             chat = self.chat if self.checkpoint is None else generator.is_chat  # type: ignore[attr-defined]
@@ -227,7 +227,7 @@ class SampleModel(Said):
     def _usual_length(self) -> int:
         """Return the length at which samples of a checkpoint are cut without a task."""
         from setrl.tasks import domains
-        from setrl.tasks.problem_sets import ProblemSet
+        from setrl.tasks.base import ProblemSet
 
         if self.domain is None:
             return ProblemSet.max_tokens

@@ -124,9 +124,9 @@ class Train(RunOptions):
 
     def _plan(self, resolved: Any) -> None:
         from setrl.train.lm.preflight.plan import plan, plan_json, plan_text
-        from setrl.train.lm.run import quiet
+        from setrl.train.lm.run import quiet_libraries
 
-        quiet()
+        quiet_libraries()
         found = plan(
             resolved,
             self.folder(resolved),

@@ -20,7 +20,7 @@ from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.progress import progress_bar
 from setrl.support.wording import count
 from setrl.tasks import Problem
-from setrl.tasks.problem_sets import ProblemSet
+from setrl.tasks.base import ProblemSet
 
 REASONED_NOTE = (
     "the server puts the whole text into reasoning_content; start it with another reasoning parser "

@@ -53,9 +53,9 @@ class ExactJudge(Judge):
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        return [self._sorted(group.texts) for group in groups]
+        return [self._judge_by_key(group.texts) for group in groups]
 
-    def _sorted(self, texts: Sequence[str]) -> Judgement:
+    def _judge_by_key(self, texts: Sequence[str]) -> Judgement:
         keys = [DEGENERATE if (found := self.key(text)) is None else found for text in texts]
         names = tuple(None if key == DEGENERATE else str(key) for key in keys)
         return Judgement(by_first_appearance(keys), names)

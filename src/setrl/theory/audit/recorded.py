@@ -12,7 +12,7 @@ from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.samples.types import Group
 from setrl.support.wording import count, first_of, in_a_row
-from setrl.train.gathering.credit import credit_groups
+from setrl.train.scoring.credit import credit_groups
 
 FITS = 1e-3  # of the largest advantage: recorded numbers are often rounded
 MOST_GROUPS = 2_000  # that methods are compared on

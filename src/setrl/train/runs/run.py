@@ -20,8 +20,8 @@ from setrl.support.files.cache import cache_folder as cache_folder  # callers of
 from setrl.support.files.digests import Digests
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.config import RunConfig
-from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import Job, OnProgress, Stop, run_jobs
+from setrl.train.runs.provenance import check_inputs
 from setrl.train.runs.resume import write_status
 
 
@@ -103,10 +103,10 @@ def arm_job(arms: Arms, arm: str | None = None, seed: int = 0) -> Job:
         run, name = Run(arms.run_dir).base, BASE
     else:
         run, name = Run(arms.run_dir).seed(arm, seed), f"{arm}/{seed}"
-    return Job(name, arms.cost(arm), partial(_do, arms, arm, seed, run))
+    return Job(name, arms.cost(arm), partial(_do_job, arms, arm, seed, run))
 
 
-def _do(
+def _do_job(
     arms: Arms, arm: str | None, seed: int, run: Seed, on_progress: OnProgress, stop: Stop
 ) -> None:
     """Do what is still missing; an error is recorded in the folder before it is raised."""

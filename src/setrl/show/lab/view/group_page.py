@@ -15,7 +15,7 @@ import numpy as np
 from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.evaluate.prefixes import common_prefix
-from setrl.rewards.why_wrong import why_wrong
+from setrl.rewards.answers import why_wrong
 from setrl.samples.labels import coded
 from setrl.samples.samples import Samples
 from setrl.samples.types import GRADED_NOTE, Group, Sample, against

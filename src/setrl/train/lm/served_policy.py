@@ -18,7 +18,7 @@ from setrl.samples.values import LENGTH
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks import PromptForm
-from setrl.train.lm.engine import EngineSpec
+from setrl.train.lm.config import EngineSpec
 from setrl.train.lm.resolved import ResolvedConfig
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ServedPolicy:
         return self.form.is_chat(self._tokenizer)
 
     @cached_property
-    def _ends(self) -> tuple[int, ...]:
+    def _end_tokens(self) -> tuple[int, ...]:
         """The tokens that end a sample: those that the model names, and its tokenizer's."""
         named = []
         with contextlib.suppress(OSError):  # a folder may hold only a tokenizer
@@ -90,7 +90,7 @@ class ServedPolicy:
         """Return what draws samples through a sampling client of the server."""
         from setrl.train.tinker.server import TinkerSampler
 
-        own = (self.max_tokens, self._ends, self.temperature, self.engine.reply_s)
+        own = (self.max_tokens, self._end_tokens, self.temperature, self.engine.reply_s)
         return TinkerSampler(client, *own)
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion]:
@@ -102,13 +102,13 @@ class ServedPolicy:
         from setrl.train.tinker.server import LostError
 
         try:
-            with self._connected() as source:
+            with self._connected_sampler() as source:
                 for ask in asks:
-                    yield from self._drawn(source, ask, seed)
+                    yield from self._draw_samples(source, ask, seed)
         except LostError as error:
             raise RunError(f"{self.engine.tinker}: {error}; what was drawn is kept") from error
 
-    def _drawn(self, source: TinkerSampler, ask: Ask, seed: int) -> Iterator[Completion]:
+    def _draw_samples(self, source: TinkerSampler, ask: Ask, seed: int) -> Iterator[Completion]:
         prompt = self.form.token_ids(ask.prompt, self._tokenizer)
         [one] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
         texts = self._tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
@@ -117,19 +117,19 @@ class ServedPolicy:
             yield Completion(ask.problem, number, texts[number], finish)
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[TinkerSampler]:
-        from setrl.train.tinker.places import sampling_client
+    def _connected_sampler(self) -> Iterator[TinkerSampler]:
+        from setrl.train.tinker.cleanup import sampling_client
         from setrl.train.tinker.server import may_be_lost
 
         with contextlib.ExitStack() as stack:
             with may_be_lost(f"sampling from {self.path or self.model}"):
-                client = (self.connect or connector(self.engine.tinker))()
+                client = (self.connect or client_maker(self.engine.tinker))()
                 drawing = sampling_client(client, self.model, self.path, self.engine.reply_s)
                 source = stack.enter_context(drawing)
             yield self.sampler(source)
 
 
-def connector(url: str) -> Callable[[], Any]:
+def client_maker(url: str) -> Callable[[], Any]:
     """Return what makes a client of a server; each call makes a new client."""
     from setrl.train.tinker.server import connect_to
 

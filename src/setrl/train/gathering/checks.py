@@ -1,15 +1,18 @@
-"""What says which samples are right in a trainer: one of its rewards, a column, or a function."""
+"""What is refused before anything is sampled: a method without its fields, a wrong `correct`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from setrl import AnyMethod
+from setrl.core.advantages import require_method
+from setrl.core.inputs import check_given
 from setrl.rewards import Combine
 from setrl.train.gathering.functions import checked_outcome, outcome_column
-from setrl.train.scoring.correct import ASK
+from setrl.train.scoring.batch import STRATEGIES
+from setrl.train.scoring.credit import ASK
 
 Correct = Callable[..., Sequence[bool | float | None]] | str
 Outcome = Callable[..., Any] | int
@@ -78,3 +81,37 @@ def check_correct(
         f"rewards, such as methods.{method.name}(...) + 0.1 * methods.dr_grpo()",
         stacklevel=3,
     )
+
+
+def by_argument(name: str, strategies: str = "strategy_func=... or judge=...") -> str:
+    """Return the argument of a trainer that gives a field, for `check_method`."""
+    if name == STRATEGIES:
+        return f"pass {strategies}"
+    return f"pass fields={{{name!r}: …}}, a function or the name of a column"
+
+
+def check_method(
+    method: AnyMethod,
+    num_samples: int,
+    called: str,
+    given: Collection[str],
+    remedy: Callable[[str], str] = by_argument,
+) -> None:
+    """Refuse a method for which N is too small, or that reads a field that nothing gives.
+
+    Args:
+        method: The method.
+        num_samples: N.
+        called: What the caller calls N, for the message.
+        given: The fields that something gives, besides rewards and which samples are right.
+        remedy: The name of a field → what would give it, for the message.
+
+    Raises:
+        ValueError: Naming the method and what is wrong.
+    """
+    require_method(method)
+    try:
+        method.check_samples(num_samples, called)
+    except ValueError as error:
+        raise ValueError(f"{method.name}: {error}") from None
+    check_given(method.reads, given, method.name, remedy)
