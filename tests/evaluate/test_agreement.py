@@ -7,7 +7,7 @@ from math import isnan, nan
 import numpy as np
 import pytest
 
-from setrl.evaluate.agreement import agreement, flips
+from setrl.evaluate.judge_audit import agreement, flips
 
 LABELINGS = [
     (first, second)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.evaluate.agreement import agreement
-from setrl.evaluate.judge_audit import advantage_change, audit, rejudge, signs_changed
+from setrl.evaluate.judge_audit import advantage_change, agreement, audit, rejudge, signs_changed
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
 from setrl.judges.pairwise import ByJudge, PairwiseJudge

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from setrl.evaluate.prefixes import mean_shared_prefix
+from setrl.evaluate.estimators import mean_shared_prefix
 
 
 def texts(seed, n=6, letters="ab", longest=5):

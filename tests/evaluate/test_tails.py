@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from setrl.evaluate.estimators import pass_at_k
-from setrl.evaluate.intervals import mean_over_problems, paired_difference, t_quantile
-from setrl.evaluate.tails import decided_by_few, ends
+from setrl.evaluate.intervals import (
+    decided_by_few,
+    ends,
+    mean_over_problems,
+    paired_difference,
+    t_quantile,
+)
 
 T_29 = t_quantile(29, 0.95)
 SHARE = (0, 1)

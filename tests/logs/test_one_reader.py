@@ -16,8 +16,7 @@ pytest.importorskip("tyro")
 
 from setrl import DEGENERATE, cli, methods
 from setrl.cli.recommend import Recommend
-from setrl.evaluate.loading import load_samples
-from setrl.evaluate.sides import load_side
+from setrl.evaluate.loading import load_samples, load_side
 from setrl.judges.exact import ExactJudge
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.samples.conversation import sample_text

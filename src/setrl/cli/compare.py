@@ -76,9 +76,9 @@ class Compare(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Print the comparison."""
+        from setrl.evaluate.by_task import difference_table
         from setrl.evaluate.comparison import compare_paths
-        from setrl.evaluate.sides import other_splits
-        from setrl.evaluate.task_text import difference_table
+        from setrl.evaluate.loading import other_splits
         from setrl.evaluate.text import FEW, comparison_text
         from setrl.support.wording import wrapped
 

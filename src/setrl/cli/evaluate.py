@@ -15,7 +15,7 @@ from setrl.support.errors import ConfigError, explain
 from setrl.support.files import plain_json
 
 if TYPE_CHECKING:
-    from setrl.evaluate.sides import Side
+    from setrl.evaluate.loading import Side
     from setrl.evaluate.summary import ArmSummary
 
 
@@ -87,10 +87,10 @@ class Evaluate(EvaluatedFields, Said):
 
     def _print(self) -> Side:
         """Print the metrics; return the samples."""
-        from setrl.evaluate.cautions import of_one
-        from setrl.evaluate.sides import common_split, load_side
+        from setrl.evaluate.by_task import task_table
+        from setrl.evaluate.cautions import cautions_of_one
+        from setrl.evaluate.loading import common_split, load_side
         from setrl.evaluate.summary import summarise
-        from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
         from setrl.support.wording import wrapped
 
@@ -108,7 +108,7 @@ class Evaluate(EvaluatedFields, Said):
             *([arm.ungraded.sentence(self.file.name)] if arm.ungraded else []),
             *split.notes,
             *([] if self.k else _ragged(arm)),
-            *of_one(side.evaluations),
+            *cautions_of_one(side.evaluations),
         ]
         if self.json:
             for note in notes:

@@ -67,7 +67,7 @@ class Recommend(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Print the row, the next command and what the groups show; how they were read: stderr."""
-        from setrl.evaluate.cautions import of_one
+        from setrl.evaluate.cautions import cautions_of_one
         from setrl.evaluate.problems import nearly_equal
         from setrl.evaluate.recommend import as_json, recommendation_text, row_of, shown
 
@@ -82,7 +82,7 @@ class Recommend(EvaluatedFields, Said):
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
         row, near = row_of(found, self.goal), nearly_equal(groups.ids)
-        notes = [*of_one([groups]), *([near] if near else [])]
+        notes = [*cautions_of_one([groups]), *([near] if near else [])]
         if self.json:
             keys = as_json(found, row, self.goal)
             self.say_json(**keys, next=self._next(row), notes=notes)

@@ -66,7 +66,7 @@ class Report(EvaluatedFields, Said):
 
     def _is_own(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
-        from setrl.evaluate.sides import is_samples
+        from setrl.evaluate.loading import is_samples
         from setrl.logs.run import Run
 
         return is_samples(path) and Run(path).kind is None

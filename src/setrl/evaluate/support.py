@@ -92,27 +92,29 @@ def support_of(
         second: Evaluations of B.
         ks: Numbers of samples, each at most what every problem has.
     """
-    return Support(tuple(_at(first, second, k) for k in ks), tuple(_problems(first, second)))
+    return Support(
+        tuple(_support_at(first, second, k) for k in ks), tuple(_problem_states(first, second))
+    )
 
 
-def _at(first: Sequence[Evaluation], second: Sequence[Evaluation], k: int) -> SupportAt:
-    a_P, b_P = _solved(first, k), _solved(second, k)
+def _support_at(first: Sequence[Evaluation], second: Sequence[Evaluation], k: int) -> SupportAt:
+    a_P, b_P = _chance_solved(first, k), _chance_solved(second, k)
     return SupportAt(
         k,
         preserved=float((a_P * b_P).sum()),
         lost=float((a_P * (1 - b_P)).sum()),
         gained=float(((1 - a_P) * b_P).sum()),
         outside=float(((1 - a_P) * (1 - b_P)).sum()),
-        lost_again=float(np.mean([_lost_again(one, k).sum() for one in first])),
+        lost_again=float(np.mean([_chance_lost_again(one, k).sum() for one in first])),
     )
 
 
-def _solved(evaluations: Sequence[Evaluation], k: int) -> Floats:
+def _chance_solved(evaluations: Sequence[Evaluation], k: int) -> Floats:
     """Return the chance that k samples hold a right one, over seeds: (P,)."""
     return np.mean([pass_at_k(one.correct_count_P, one.size_P, k) for one in evaluations], axis=0)
 
 
-def _lost_again(one: Evaluation, k: int) -> Floats:
+def _chance_lost_again(one: Evaluation, k: int) -> Floats:
     """P(of two disjoint k-sets of a problem's samples the first holds a right one, the other none).
 
     C(n−c, k)/C(n, k) − C(n−c, 2k)/C(n, 2k)
@@ -125,7 +127,9 @@ def _lost_again(one: Evaluation, k: int) -> Floats:
     return misses_P - misses_twice_P
 
 
-def _problems(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[ProblemSupport]:
+def _problem_states(
+    first: Sequence[Evaluation], second: Sequence[Evaluation]
+) -> list[ProblemSupport]:
     right, sizes = (
         [np.sum([getattr(one, name) for one in run], axis=0).tolist() for run in (first, second)]
         for name in ("correct_count_P", "size_P")

@@ -11,8 +11,8 @@ import numpy as np
 from setrl.evaluate.bands import Band
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.looks import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.evaluate.metrics import METRICS
-from setrl.evaluate.step_names import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.evaluate.summary import SplitSummary
 from setrl.logs.run import base_as_cold, is_base
 from setrl.show.report.figures_evaluation import difference_to

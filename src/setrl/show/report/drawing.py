@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from setrl.evaluate.estimators import Floats
+from setrl.evaluate.estimators import Floats, common_prefix
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look
-from setrl.evaluate.prefixes import common_prefix
 from setrl.show.report import style
 from setrl.show.report.style import BAND_ALPHA, Theme
 from setrl.support.wording import plain

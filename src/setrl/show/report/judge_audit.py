@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core import methods
-from setrl.evaluate.agreement import Labeling
 from setrl.evaluate.intervals import mean_over_problems
-from setrl.evaluate.judge_audit import JudgeFindings
+from setrl.evaluate.judge_audit import JudgeFindings, Labeling
 from setrl.judges.base import Group
 from setrl.samples.labels import by_first_appearance
 from setrl.show.lab import Page

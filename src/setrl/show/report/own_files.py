@@ -6,12 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from setrl.evaluate.loading import load_samples
+from setrl.evaluate.loading import is_samples, load_samples
 from setrl.evaluate.looks import looks
 from setrl.evaluate.metrics import powers_of_two
 from setrl.evaluate.problems import on_common
 from setrl.evaluate.samples import Evaluation, contradiction
-from setrl.evaluate.sides import is_samples
 from setrl.evaluate.summary import summarise
 from setrl.logs.importers.tools import READERS
 from setrl.logs.options import LogOptions

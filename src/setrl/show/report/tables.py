@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.evaluate.by_task import ByTask, Value
+from setrl.evaluate.by_task import ByTask, Value, task_rows
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.outcomes import OverSeeds, metric_names
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
-from setrl.evaluate.task_text import task_rows
 from setrl.show.report.headlines import (
     Verdict,
     credit_share,

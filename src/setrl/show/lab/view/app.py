@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from setrl.evaluate.looks import looks
-from setrl.evaluate.step_names import CONTROL_OVER_STEPS, EXPLORED_OVER_STEPS, OVER_STEPS
+from setrl.evaluate.looks import CONTROL_OVER_STEPS, EXPLORED_OVER_STEPS, OVER_STEPS, looks
 from setrl.logs.run import Seed
 from setrl.show.lab.view import metrics
 from setrl.show.lab.view.catalogue import Catalogue, Entry, Found

@@ -14,7 +14,7 @@ import numpy as np
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
-from setrl.evaluate.prefixes import common_prefix
+from setrl.evaluate.estimators import common_prefix
 from setrl.rewards.why_wrong import why_wrong
 from setrl.samples.labels import coded
 from setrl.samples.outcomes import GRADED_NOTE, against

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluate.by_task import estimates_by_task
+from setrl.evaluate.by_task import estimates_by_task, task_rows
 from setrl.evaluate.intervals import IntervalConfig
-from setrl.evaluate.task_text import task_rows
-from setrl.evaluate.text import with_interval
+from setrl.evaluate.metrics import with_interval
 from setrl.show.lab.view.index import ROW, FileIndex
 from setrl.support.errors import ConfigError
 
