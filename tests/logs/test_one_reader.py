@@ -330,7 +330,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
         degenerate=options.degenerate,
         **{k: v[0] for k, v in options.fields.named().items()},
     )
-    assert of_evaluation(recommend._read()) == (correct, seen)
+    assert of_evaluation(recommend._read_samples()) == (correct, seen)
     shown = shown_in_a_page(path, options)  # all that is logged, also beyond n
     assert [row[: len(one)] for row, one in zip(shown, correct, strict=True)] == correct
     assert of_evaluation(reported(path, tmp_path, options)) == (correct, seen)
