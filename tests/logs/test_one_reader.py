@@ -359,7 +359,7 @@ def shown_in_a_page(path, options):
 def reported(path, folder, options):
     """What `setrl report` shows."""
     pytest.importorskip("matplotlib")
-    from setrl.show.report.own_files import data_of
+    from setrl.show.report.run import data_of
 
     [of_arm] = data_of([path], folder, options)[0].evaluations["given"].values()
     return of_arm[0]
