@@ -9,7 +9,7 @@ import pytest
 from setrl import methods
 from setrl.control import credit
 from setrl.control.vines import VineChoices
-from setrl.core.credit.designs import draw_sets
+from setrl.core.credit.estimators import draw_sets
 from setrl.samples import Samples
 
 N, K = 6, 3
