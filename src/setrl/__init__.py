@@ -44,7 +44,7 @@ _MODULES = {
     "Samples": "samples.samples",
     "check_objective": "core.check_objective",
     "credit": "core.credit",
-    "grouped_advantages": "core.grouped",
+    "grouped_advantages": "core.advantages",
     "mean_set_scores": "core.mean_scores",
     "methods": "core.methods",
     "objectives": "core.objectives",
