@@ -213,9 +213,9 @@ def _metric_title(name: str) -> str:
 
 def _difference_text(name: str, found: Difference) -> str:
     shown = METRICS[name.partition("@")[0]]
-    scale, digits, unit = (100, 1, " points") if shown.share else (1, shown.digits, "")
-    value = signed(scale * found.value, digits) + unit
-    return f"{value} {'[—]' if math.isnan(found.low) else interval(found.ends, scale, digits)}"
+    value = signed(shown.scale * found.value, shown.digits) + " points" * shown.share
+    ends = interval(found.ends, shown.scale, shown.digits)
+    return f"{value} {'[—]' if math.isnan(found.low) else ends}"
 
 
 def _tasks_that_differ_text(by_task: ByTask[Difference], name: str) -> str:

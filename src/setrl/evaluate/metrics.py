@@ -52,13 +52,18 @@ class Metric:
         label: Its name in words.
         axis: The x-axis of its curve; "" for a single number.
         share: Whether it is a share of something, displayed as per cent.
-        digits: Digits after the point, if it is not a share.
+        digits: Digits after the point.
     """
 
     label: str
     axis: Axis = "k"
     share: bool = False
     digits: int = 1
+
+    @property
+    def scale(self) -> int:
+        """What a value is multiplied by where it is displayed."""
+        return 100 if self.share else 1
 
     @property
     def title(self) -> str:
@@ -371,11 +376,10 @@ def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str
 def with_interval(name: str, estimate: Estimate) -> str:
     """Write the value of a metric with its interval."""
     shown = METRICS[name.partition("@")[0]]
-    scale, digits = (100, 1) if shown.share else (1, shown.digits)
-    value = plain(scale * estimate.value, digits) + "%" * shown.share
+    value = plain(shown.scale * estimate.value, shown.digits) + "%" * shown.share
     if math.isnan(estimate.low):
         return f"{value} [—]"  # of one problem
-    return f"{value} {interval(estimate.ends, scale, digits)}"
+    return f"{value} {interval(estimate.ends, shown.scale, shown.digits)}"
 
 
 def paired_values(

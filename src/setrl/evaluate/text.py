@@ -212,16 +212,8 @@ def _further_options_text(
     return "\n".join(lines)
 
 
-def sentences(
-    comparison: Comparison, metric: str, names: tuple[str, str] = ("A", "B")
-) -> list[str]:
-    """Conclusions from the rows of a metric: where B is above or below A, what can be detected.
-
-    Args:
-        comparison: The comparison.
-        metric: One of its metrics.
-        names: What A and B are called.
-    """
+def sentences(comparison: Comparison, metric: str) -> list[str]:
+    """Conclusions from the rows of a metric: where B is above or below A, what can be detected."""
     rows = comparison.of(metric)
     if comparison.equal:
         return [EQUAL]
@@ -229,32 +221,29 @@ def sentences(
         return [f"{METRICS[metric].title}: {ONE_PROBLEM}"]
     band = comparison.band if metric == "pass" else None
     verdicts = (
-        [_single_places_verdict(rows, metric, names)]
+        [_single_places_verdict(rows, metric)]
         if band is None
-        else band_sentences(band, comparison.first_loss, names)
+        else band_sentences(band, comparison.first_loss)
     )
     return [*verdicts, *_detectable_differences_text(comparison, rows)]
 
 
-def band_sentences(
-    band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
-) -> list[str]:
+def band_sentences(band: Band, losses: Mapping[str, FirstLoss]) -> list[str]:
     """Say where B's pass@k is above or below A's pass@k, and where each may fall below the other.
 
     Args:
         band: Of B − A.
-        losses: Arm → where its first loss may lie.
-        names: What A and B are called.
+        losses: "A" and "B" → where its first loss may lie.
     """
     sure = f"{100 * band.level:g}% confidence"
     result = [
-        f"pass@k: {names[1]} is {place(band, names[0])} ({sure} for all k from 1 to {band.ks[-1]} "
-        "at once)."
+        f"pass@k: B is {place(band, 'A')} ({sure} for all k from 1 to {band.ks[-1]} at once)."
     ]
-    for loss, arm, other in zip(losses.values(), names, names[::-1], strict=True):
+    for side, other in ("AB", "BA"):
+        loss = losses[side]
         if loss.high is not None and loss.low > 1:
             where = f"k = {loss.low} to {loss.high}" if loss.low < loss.high else f"k = {loss.low}"
-            result.append(f"The first k at which {arm} is below {other}: {where} ({sure}).")
+            result.append(f"The first k at which {side} is below {other}: {where} ({sure}).")
     return result
 
 
@@ -330,7 +319,7 @@ def _comparison_table(rows: Sequence[PairedMetric], band: Band | None, details: 
     cells = [["", "A", "B", "B − A", "", "", "B above A, ties half", "detectable"]]
     cells[0][5] = "all k at once" if band else ""
     for row in rows:
-        scale, d = _display_scale(row.metric), row.difference
+        scale, d = METRICS[row.metric].scale, row.difference
         unit, digits, points = ("%", 1, " points") if scale == 100 else ("", 2, "")
         cells.append(
             [
@@ -354,22 +343,20 @@ def _row_name(row: PairedMetric) -> str:
     return f"{label}@{row.k:g}" if axis == "k" else f"{label}, {axis} = {row.k:g}"
 
 
-def _single_places_verdict(
-    rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]
-) -> str:
+def _single_places_verdict(rows: Sequence[PairedMetric], metric: str) -> str:
     """Say where B is above A, below A, or not distinguishable from A, by each single interval."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
-    ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names[::-1]
+    ks, axis = [row.k for row in rows], METRICS[metric].axis
     name = METRICS[metric].title + (f", each single {axis}" if axis else "")
-    parts = [f"{word} {other}{chosen_range(chosen, ks, axis)}" for word, chosen in
+    parts = [f"{word} A{chosen_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
         where = f" at any {axis}" if axis else ""
-        return f"{name}: {one} is not distinguishable from {other}{where}."
+        return f"{name}: B is not distinguishable from A{where}."
     rest = [k for k in ks if k not in above and k not in below]
     more = f"; they are not distinguishable{chosen_range(rest, ks, axis)}" if rest else ""
-    return f"{name}: {one} is {' and '.join(parts)}{more}."
+    return f"{name}: B is {' and '.join(parts)}{more}."
 
 
 def _detectable_differences_text(
@@ -401,11 +388,7 @@ def _detectable_differences_text(
 
 
 def _amount_text(row: PairedMetric, value: float) -> str:
-    scale = _display_scale(row.metric)
+    scale = METRICS[row.metric].scale
     return f"{plain(scale * value, 2 if scale * value < 0.1 else 1)}" + (
         " points" if scale == 100 else ""
     )
-
-
-def _display_scale(metric: str) -> int:
-    return 100 if METRICS[metric].share else 1

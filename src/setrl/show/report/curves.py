@@ -20,6 +20,7 @@ from setrl.show.report.headlines import is_over_all, time_title
 from setrl.show.report.over_steps import (
     CONTROL_RETURN,
     RESETS,
+    mean_of_known,
     on_common_steps,
     rolling_mean,
     share_fills,
@@ -267,9 +268,7 @@ def _logged_step_parts(run: ReportedRun, arm: str) -> list[str]:
 def _mean_seconds(run: ReportedRun, arm: str, key: str) -> float:
     """Return the mean over all steps of all seeds; NaN if it was not logged."""
     rows = [seed.metrics[key] for seed in run.seeds(arm) if key in seed.metrics]
-    values = np.concatenate(rows) if rows else np.array([])
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else math.nan
+    return mean_of_known(np.concatenate(rows)) if rows else math.nan
 
 
 def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from setrl.evaluate.outcomes import unbeaten
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import place
 from setrl.logs.run import is_base
+from setrl.show.report.over_steps import mean_of_known
 from setrl.show.report.run import GIVEN, ReportedRun, on_split
 from setrl.show.report.style import main_arms
 from setrl.support.wording import count, in_a_row, percent
@@ -86,7 +87,7 @@ def first_and_last(run: ReportedRun, arm: str, key: str) -> tuple[float, float] 
         return None
     values_RT = series[1]
     tenth = max(1, values_RT.shape[1] // 10)
-    return _mean_of_known(values_RT[:, :tenth]), _mean_of_known(values_RT[:, -tenth:])
+    return mean_of_known(values_RT[:, :tenth]), mean_of_known(values_RT[:, -tenth:])
 
 
 def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
@@ -145,8 +146,3 @@ def differences_to_reference(run: ReportedRun, split: SplitSummary) -> list[ArmD
         return []
     arms = [a for a in main_arms(list(split.arms)) if a != reference and not is_base(a)]
     return [difference for arm in arms if (difference := split.difference(arm, reference))]
-
-
-def _mean_of_known(values: np.ndarray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")

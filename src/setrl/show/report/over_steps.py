@@ -119,3 +119,9 @@ def rolling_mean(values: Floats, window: int) -> Floats:
     total = over_window(np.nan_to_num(values))
     count = over_window((~np.isnan(values)).astype(np.float64))
     return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+
+def mean_of_known(values: Floats) -> float:
+    """Return the mean of all values but NaN; NaN without any."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")

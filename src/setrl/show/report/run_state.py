@@ -10,6 +10,7 @@ import numpy as np
 
 from setrl.evaluate.looks import label
 from setrl.logs.run import Seed
+from setrl.show.report.over_steps import mean_of_known
 from setrl.show.report.run import ReportedRun
 from setrl.support.errors import ConfigError
 from setrl.support.wording import count, first_of, in_a_row, percent
@@ -116,12 +117,13 @@ def _changed_log_warnings(run: ReportedRun, arm: str, seeds: list[Seed]) -> list
 
 
 def _left_out_warnings(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
-    shares = [share for seed in seeds if (share := share_left_out(seed)) is not None]
-    if not shares or max(shares) < MUCH:
+    shares = [mean_of_known(seed.metrics.get(SKIPPED, np.zeros(0))) for seed in seeds]
+    much = [share for share in shares if share >= MUCH]
+    if not much:
         return []
     where = "" if len(seeds) == 1 else " in its worst seed"
     return [
-        f"{run.looks[arm].label} had no credit for {percent(max(shares))} of its training "
+        f"{run.looks[arm].label} had no credit for {percent(max(much))} of its training "
         f"prompts{where}: they taught nothing. The metric judge/unknown says whether the judge "
         "failed."
     ]
@@ -153,13 +155,6 @@ def _no_set_credit_warnings(run: ReportedRun, arm: str, seeds: list[Seed]) -> li
 
 def _never_had_set_credit(seed: Seed) -> bool:
     return SET_CREDIT in seed.metrics and bool(np.isnan(seed.metrics[SET_CREDIT]).all())
-
-
-def share_left_out(seed: Seed) -> float | None:
-    """Return the share of the prompts of a run without credit; None if not logged."""
-    shares_T = seed.metrics.get(SKIPPED, np.zeros(0))
-    known_T = shares_T[~np.isnan(shares_T)]
-    return float(known_T.mean()) if known_T.size else None
 
 
 def env_steps_in_words(run: ReportedRun) -> str:
