@@ -51,10 +51,10 @@ class Regression(DrawnSets):
         n, set_size = samples.num_samples, sets_SK.shape[1]
         total = comb(n, set_size)
         scores_BS = score_sets(objective, samples, sets_SK)
-        fit = _fit_regression(scores_BS, sets_SK, n, self._penalty(n, set_size))
+        above = 1 - set_size / n
+        fit = _fit_regression(scores_BS, sets_SK, n, self.ridge * set_size * above)
         missing = 1 - self.num_sets / total
         mean_B, variance_B = mean(scores_BS), mean(centred(scores_BS) ** 2)
-        above = 1 - set_size / n
         stderr_BN = fit.stderr_BN * np.sqrt(missing)
         mean_variance_B1 = (variance_B * missing / (self.num_sets - 1))[:, None]
         return Credit(
@@ -70,9 +70,6 @@ class Regression(DrawnSets):
             stderr_with_BN=np.sqrt((above * stderr_BN) ** 2 + mean_variance_B1),
             stderr_contrast_BN=stderr_BN,
         )
-
-    def _penalty(self, num_samples: int, set_size: int) -> float:
-        return self.ridge * set_size * (1 - set_size / num_samples)
 
 
 @dataclass(frozen=True)

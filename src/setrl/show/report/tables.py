@@ -89,7 +89,7 @@ def evaluation_table(run: ReportedRun, split: SplitSummary) -> Table:
     numbers = [f"strategies@{k}", f"correct_strategies@{k}", "effective_number"]
     columns: dict[str, tuple[Callable[[float], str], int]] = {
         **dict.fromkeys(shares, (percent, 100)),
-        **dict.fromkeys(numbers, (_two_digits, 1)),
+        **dict.fromkeys(numbers, (lambda value: plain(value, 2), 1)),
     }
     reference = run.summary.reference
 
@@ -275,7 +275,3 @@ def _judge_shown_difference(difference: Difference, scale: int) -> Verdict:
     """Judge a difference; one that is 0 in the digits of the table shows nothing."""
     is_seen = round(scale * difference.value, DIGITS[scale]) != 0
     return judge_difference(difference) if is_seen else "unclear"
-
-
-def _two_digits(value: float) -> str:
-    return plain(value, 2)

@@ -153,7 +153,7 @@ class CalledEstimator:
         except (Exception, SystemExit) as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
-                f"with rewards {_first_rewards(rewards_BN)}"
+                f"with rewards {rewards_BN[0].tolist()}"
             ) from error
         values = self._as_floats(returned)
         if values.shape != rewards_BN.shape:
@@ -201,10 +201,6 @@ def fields(table: ActionTable, actions_BN: np.ndarray) -> tuple[np.ndarray, np.n
         np.asarray(table.rewards, dtype=np.float64)[actions_BN],
         np.asarray(labels_A, dtype=np.int64)[actions_BN],
     )
-
-
-def _first_rewards(rewards_BN: np.ndarray) -> list[float]:
-    return rewards_BN[0].tolist()
 
 
 def estimator(
