@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from setrl.evaluate import compare_paths
-from setrl.evaluate.support import STATES
+from setrl.evaluate.comparison import STATES
 from setrl.logs.options import LogOptions
 from setrl.show.report.page import charts
 from setrl.show.report.run import data_of

@@ -6,7 +6,15 @@ needs PyTorch) draws the samples of a checkpoint.
 """
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, simultaneous_band
-from setrl.evaluate.comparison import Comparison, compare, compare_paths
+from setrl.evaluate.comparison import (
+    Comparison,
+    ProblemSupport,
+    Support,
+    SupportAt,
+    compare,
+    compare_paths,
+    support_of,
+)
 from setrl.evaluate.estimators import (
     corrected_entropy,
     count_labels,
@@ -30,7 +38,6 @@ from setrl.evaluate.intervals import (
 from setrl.evaluate.loading import load_evaluation, load_samples
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.evaluate.summary import Summary, summarise, summarise_run, write_checkpoint_summary
-from setrl.evaluate.support import ProblemSupport, Support, SupportAt, support_of
 
 __all__ = [
     "Band",

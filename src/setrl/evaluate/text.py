@@ -8,11 +8,10 @@ from operator import attrgetter
 from typing import TypeVar
 
 from setrl.evaluate.bands import Band, FirstLoss
-from setrl.evaluate.comparison import Comparison, PairedMetric
+from setrl.evaluate.comparison import STATES, Comparison, PairedMetric, ProblemSupport, Support
 from setrl.evaluate.intervals import Difference, Estimate, problems_needed
 from setrl.evaluate.metrics import METRICS, by_metric, with_interval
 from setrl.evaluate.summary import ArmSummary
-from setrl.evaluate.support import STATES, ProblemSupport, Support
 from setrl.evaluate.verdicts import place
 from setrl.support.wording import (
     MISSING,

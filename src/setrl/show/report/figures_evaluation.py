@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from setrl.evaluate.comparison import STATES, SupportAt, support_of
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
 from setrl.evaluate.problems import on_common
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
-from setrl.evaluate.support import STATES, SupportAt, support_of
 from setrl.logs.run import BASE
 from setrl.show.report import headlines
 from setrl.show.report.drawing import (
