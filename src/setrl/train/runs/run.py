@@ -88,10 +88,10 @@ def run_arms(
     if not overwrite:
         check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes)  # nothing is written yet
     with claimed(arms.run_dir, config, overwrite=overwrite):
-        # All arms with one seed before any with the next, so that they can be compared early.
-        jobs = [arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms]
-        if arms.prepare(show_progress):
-            jobs.append(arm_job(arms))
+        # First the base, so that an evaluation which fails is seen before an arm is trained. Then
+        # all arms with one seed before any with the next, so that they can be compared early.
+        base = [arm_job(arms)] if arms.prepare(show_progress) else []
+        jobs = [*base, *(arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms)]
         check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes, keep=True)
         run_jobs(jobs, config.workers, show_progress, preload=type(arms).__module__)
     return arms.run_dir
