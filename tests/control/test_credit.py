@@ -14,7 +14,7 @@ from setrl.control.vines import (
     credit_by_trajectory,
     vine_advantages,
 )
-from setrl.core.credit.designs import draw_sets
+from setrl.core.credit.estimators import draw_sets
 from setrl.samples import Samples
 
 N, K = 6, 3

@@ -11,10 +11,10 @@ import pytest
 
 from setrl.evaluate.loading import load_samples
 from setrl.logs import FieldNames, LogOptions, open_log
+from setrl.logs.options import VerdictWords
 from setrl.logs.recognition import recognise
 from setrl.logs.recording import log_records
 from setrl.logs.rows import Rows
-from setrl.logs.verdict_words import VerdictWords
 from setrl.rewards.answers import MathVerifier
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError

@@ -7,7 +7,7 @@ import pytest
 
 from setrl.evaluate.loading import load_samples
 from setrl.logs import FieldNames, LogOptions, open_log
-from setrl.logs.verdict_words import VerdictWords
+from setrl.logs.options import VerdictWords
 from setrl.support.errors import ConfigError, DataError
 
 REPORTS = Path(__file__).parents[1] / "data/reports"

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from setrl.logs import FieldNames, LogOptions, open_log
-from setrl.logs.fields import choose_score
 from setrl.logs.importers import tools
-from setrl.logs.importers.importing import ALL_FIELDS, LogReader
+from setrl.logs.importers.importing import ALL_FIELDS, LogReader, choose_score
 from setrl.samples import Group
 from setrl.samples.types import Sample
 from setrl.support.errors import ConfigError

@@ -6,9 +6,10 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from recipes.smollm2 import model, rate, warmup
+from recipes.smollm2 import model, rate, svamp, warmup
 from recipes.smollm2.countdown import Countdown
 from recipes.smollm2.warmup import Course, Row
+from setrl import DEGENERATE
 from setrl.models.small.tokenizer import make_tokenizer
 
 
@@ -152,3 +153,10 @@ def test_no_arm_starts_from_a_base_that_the_plan_refuses(change, fits):
 def test_a_base_that_nobody_looked_at_is_refused():
     with pytest.raises(SystemExit, match="saw nothing"):
         warmup.check([])
+
+
+def test_svamp_reads_one_line_and_names_the_form_of_its_equation():
+    problem = ["Ana had 12 pens, and gave 5 of 7 to Ben."] * 5
+    texts = [" 12-5=7\nProblem: 1+1=2", "5 + 7 = 12", "7+5=12.0", "seven", "12-=7"]
+    assert svamp.correct(texts, ["12"] * 5) == [False, True, True, False, False]
+    assert svamp.strategy(texts, problem) == ["a-b", "b+c", "b+c", DEGENERATE, DEGENERATE]

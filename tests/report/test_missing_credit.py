@@ -8,8 +8,8 @@ import pytest
 
 from setrl.logs.run import Run
 from setrl.show.report import page, publish_report, write_report
-from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.run import ReportedRun
+from setrl.show.report.run_state import warnings_of
 from setrl.support import files
 from setrl.train.runs.resume import end_run, write_status
 from tests import fake_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setrl.cli.said import Said
+from setrl.cli.output import Said
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from setrl.logs.field_values import (
     is_tokens,
     is_verdict,
     is_whole,
+    text_of,
 )
-from setrl.logs.fields import text_of
 from setrl.samples.conversation import prompt_text
 from setrl.samples.values import read_answer, read_count, read_label, read_score, read_tokens
 

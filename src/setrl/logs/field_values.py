@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from setrl.logs.fields import text_of
 from setrl.samples.conversation import is_messages, prompt_text
-from setrl.samples.values import read_count, read_score, read_tokens, written_number
+from setrl.samples.values import read_answer, read_count, read_score, read_tokens, written_number
 
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
@@ -115,6 +114,20 @@ def shown(value: Any) -> str:
         text = prompt_text(value)
     text = " ".join(text.split())
     return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def text_of(value: Any) -> str | None:
+    """Return a gold, an id or a setting as text; None for null and NaN.
+
+    >>> text_of(3.0), text_of("7/2"), text_of(None), text_of(["7", "7.0"])
+    ('3', '7/2', None, "['7', '7.0']")
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return read_answer(value)
+    except ValueError:  # some golds are lists
+        return str(value)
 
 
 def group_name(values: Sequence[Any]) -> str:

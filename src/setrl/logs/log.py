@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
-from setrl.logs.own_reader import OwnReader
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
-from setrl.logs.records import Record, is_record
+from setrl.logs.records import OwnReader, Record, is_record
 from setrl.logs.roles import FieldNames
 from setrl.logs.row_reader import UNUSABLE, Item, RowReader, explained
 from setrl.logs.rows import Row, Rows

@@ -47,7 +47,7 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
     missing = empty = 0
     for group in log:
         one = _graded(group, log)
-        missing += sum(sample.correct is None for sample in group.samples)
+        missing += group.column("correct").count(None)
         empty += not one.samples
         if one.samples or keep_bare:
             yield one
@@ -63,7 +63,8 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
 def _graded(group: Group, log: Log) -> Graded:
     said = group.more  # by the command that made an evaluation file of a log
     are: Fate = said.get("ungraded_are", "left-out" if "ungraded" in said else log.options.ungraded)
-    places = [i for i, one in enumerate(group.samples) if one.correct is None]
+    correct = group.column("correct")
+    places = [i for i, one in enumerate(correct) if one is None] if None in correct else []
     is_whole = not places or are == "wrong"
     kept = group.samples if is_whole else [s for s in group.samples if s.correct is not None]
     as_wrong = [*said.get("as_wrong", ()), *(places if are == "wrong" else ())]
@@ -96,7 +97,7 @@ def log_records(log: Log) -> Iterator[Record]:
             "ungraded_are": "wrong" if log.options.ungraded == "wrong" else None,
         }
         more = {key: value for key, value in known.items() if value is not None}
-        ungraded += sum(sample.correct is None for sample in group.samples)
+        ungraded += group.column("correct").count(None)
         samples += len(group)
         yield record(group.id, group.prompt, group.samples, _texts(group.samples), split=split,
                      source=log.source, **more)  # fmt: skip

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from setrl.samples.values import plain
 from setrl.support.errors import DataError
 from setrl.support.files import csv_rows, json_lines
-from setrl.support.files.gzipped import open_gzip
-from setrl.support.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
+from setrl.support.files.kinds import GZIP, OPENING, PARQUET, open_gzip, refuse_other_kinds, text_of
 from setrl.support.files.progress import watched
 from setrl.support.wording import count
 
@@ -122,7 +121,7 @@ class Rows:
             each = [block[place - start : end - start] for place, end in lines]
         else:
             each = [self._read(*line) for line in lines]
-        return [json_lines.parse(line.partition(b"\n")[0]) for line in each]
+        return json_lines.parse_again(line.partition(b"\n")[0] for line in each)
 
     def _read(self, place: int, end: int) -> bytes:
         assert self._handle is not None

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from setrl.logs.field_values import plain_name
-from setrl.logs.fields import text_of
+from setrl.logs.field_values import plain_name, text_of
 from setrl.samples.values import written_number
 
 NAMES = {  # setting → the names of its fields in plain letters

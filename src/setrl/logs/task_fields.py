@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from setrl.logs.fields import text_of
+from setrl.logs.field_values import text_of
 from setrl.logs.paths import column
 from setrl.logs.records import Record
 from setrl.logs.settings import OF_A_TASK, setting_of

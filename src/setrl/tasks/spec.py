@@ -34,7 +34,7 @@ class TaskSpec(Section):
             and gates, or {rewards: such a list, normalize: group}; see docs/rewards.md. By default
             math.
         correct: What says which samples are correct: the name of one of the rewards, whose values
-            are 1 and 0, or module:name, a function that returns True or False; by default the first
+            are 1 and 0, or module:name, a function that returns True or False; by default the only
             reward.
         strategy: final_answer, {function: module:name}, {judge: …}, or none; by default none.
         system: The system message of chat models.

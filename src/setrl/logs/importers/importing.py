@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import translate
 from pathlib import Path
+from typing import Any
 
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group
+from setrl.samples.values import read_count, read_score
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.wording import count
 
@@ -178,3 +181,89 @@ def choose_steps(
             f"left out: {count(left_out, 'sample')} of prompts that come again at a later step"
         )
     return kept
+
+
+def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
+    """Return a file, or the files of a folder that match one of the patterns.
+
+    Raises:
+        DataError: When no file matches.
+    """
+    if not path.is_dir():
+        if not path.exists():
+            raise DataError(f"{path}: no such file or folder")
+        return [path]
+    found = sorted({file for pattern in patterns for file in path.glob(pattern)})
+    if not found:
+        raise DataError(f"{path}: no {' or '.join(patterns)} in it")
+    return found
+
+
+def field(record: Any, key: str, where: str) -> Any:
+    """Return a field that must be there.
+
+    Raises:
+        DataError: Naming the fields that the record has.
+    """
+    try:
+        return record[key]
+    except (KeyError, TypeError):
+        keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
+        raise DataError(f"{where}: has no {key!r}; it has {keys}") from None
+
+
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Turn the error of a record that its tool would not write into a data error.
+
+    Raises:
+        DataError: Instead of the error that Python raises.
+    """
+    try:
+        yield
+    except (ConfigError, DataError):
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{where}: is not of the form that the tool writes ({type(error).__name__}: {error})"
+        ) from error
+
+
+def whole(record: Any, key: str, where: str) -> int:
+    """Return a whole number that must be there, such as a step.
+
+    Raises:
+        DataError: When it is not there, or something else.
+    """
+    found = read_count(field(record, key, where))
+    if found is None:
+        raise DataError(f"{where}: {key} must be a whole number, got {record[key]!r}")
+    return found
+
+
+def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
+    """Return the one score of a log, or the one that is wanted.
+
+    Raises:
+        ConfigError: When there are several and none is named, or the named one is not there.
+    """
+    if wanted is not None:
+        if wanted not in names:
+            raise ConfigError(f"{where} has no score {wanted!r}; it has {', '.join(names)}")
+        return wanted
+    if len(names) != 1:
+        found = f"has the scores {', '.join(names)}" if names else "has no scores"
+        raise ConfigError(f"{where} {found}: name one with --reward")
+    return names[0]
+
+
+def number(value: Any, where: str) -> float | None:
+    """Return a score as a number, or a verdict as 1 or 0; None if it is unknown.
+
+    Raises:
+        DataError: When it is neither.
+    """
+    try:
+        return read_score(value)
+    except ValueError as error:
+        raise DataError(f"{where}: a score must be {error}") from None

@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from setrl.logs import parquet
-from setrl.logs.field_values import is_verdict
-from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader, without_time
+from setrl.logs.field_values import is_verdict, text_of
+from setrl.logs.importers.importing import (
+    LogReader,
+    choose_score,
+    field,
+    number,
+    reading,
+    without_time,
+)
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_tokens

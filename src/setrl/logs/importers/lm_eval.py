@@ -15,8 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from setrl.logs.fields import choose_score, field, number, reading, text_of
-from setrl.logs.importers.importing import LogReader, without_time
+from setrl.logs.field_values import text_of
+from setrl.logs.importers.importing import (
+    LogReader,
+    choose_score,
+    field,
+    number,
+    reading,
+    without_time,
+)
 from setrl.logs.options import LogOptions
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from setrl.logs.fields import field, number, reading, text_of, whole
-from setrl.logs.importers.importing import ALL_FIELDS, LogReader
+from setrl.logs.field_values import text_of
+from setrl.logs.importers.importing import ALL_FIELDS, LogReader, field, number, reading, whole
 from setrl.logs.options import LogOptions
 from setrl.logs.records import Record
 from setrl.logs.strategies import strategy_of

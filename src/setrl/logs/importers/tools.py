@@ -8,9 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from setrl.logs.fields import log_files
 from setrl.logs.importers import inspect_ai, lighteval, lm_eval, tinker_cookbook, trl, verl
-from setrl.logs.importers.importing import LogReader, choose_steps, merged, of_one_size
+from setrl.logs.importers.importing import LogReader, choose_steps, log_files, merged, of_one_size
 from setrl.logs.options import LogOptions
 from setrl.logs.recognition import SNIFFED
 from setrl.logs.roles import FieldNames

@@ -15,9 +15,16 @@ from typing import Any
 
 from setrl.logs import parquet
 from setrl.logs.field_table import TOKENS_OF_TRAINERS
-from setrl.logs.field_values import plain_name, tokens_in
-from setrl.logs.fields import choose_score, field, number, reading, text_of, whole
-from setrl.logs.importers.importing import ALL_FIELDS, LogReader
+from setrl.logs.field_values import plain_name, text_of, tokens_in
+from setrl.logs.importers.importing import (
+    ALL_FIELDS,
+    LogReader,
+    choose_score,
+    field,
+    number,
+    reading,
+    whole,
+)
 from setrl.logs.options import LogOptions
 from setrl.logs.roles import FieldNames
 from setrl.logs.strategies import strategy_of

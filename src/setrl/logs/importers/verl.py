@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.logs.field_table import TOKENS_OF_TRAINERS
-from setrl.logs.field_values import tokens_in
-from setrl.logs.fields import field, number, reading, text_of, whole
-from setrl.logs.importers.importing import ALL_FIELDS, LogReader
+from setrl.logs.field_values import text_of, tokens_in
+from setrl.logs.importers.importing import ALL_FIELDS, LogReader, field, number, reading, whole
 from setrl.logs.options import LogOptions
 from setrl.logs.strategies import strategy_of
 from setrl.samples.conversation import prompt_text

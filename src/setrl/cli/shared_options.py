@@ -1,17 +1,20 @@
-"""The options that say how a log is read, which all commands that read samples share."""
+"""The options that several commands share: how a log is read, and a method with its options."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from setrl.logs.options import LOUD, LogOptions, Verify
+import tyro
+
+from setrl.logs.options import LOUD, LogOptions, VerdictWords, Verify
 from setrl.logs.roles import FieldNames
-from setrl.logs.verdict_words import VerdictWords
+from setrl.support.files import strict_yaml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,3 +144,32 @@ def given(options: Any, kind: type[Any], but: Iterable[str] = ()) -> list[str]:
         if not isinstance(value, bool):
             words += map(str, value) if isinstance(value, tuple) else [str(value)]
     return words
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """A command that takes a method.
+
+    Attributes:
+        set: An option of the method, KEY=VALUE, such as alpha=0; can be repeated.
+    """
+
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+
+    def spec(self, method: str) -> dict[str, Any]:
+        """Return a method, by its name or in the form of a config, with its options."""
+        is_config = method.lstrip().startswith("{")
+        found = strict_yaml.mapping(method, repr(method)) if is_config else {"method": method}
+        strict_yaml.override(found, self.set)
+        return found
+
+
+def as_options(config: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command line that name a method's config; see `MethodOptions.spec`.
+
+    >>> as_options({"method": "concave_counts", "alpha": 0})
+    ['--method', 'concave_counts', '--set', 'alpha=0']
+    """
+    options = {key: value for key, value in config.items() if key != "method"}
+    words = [("--set", f"{key}={json.dumps(value)}") for key, value in options.items()]
+    return ["--method", config["method"], *(word for pair in words for word in pair)]
