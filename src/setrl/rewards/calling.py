@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import signal
 import threading
 import time
@@ -54,22 +55,24 @@ def call_within(seconds: float | None, call: Callable[[], T]) -> T:
 
 
 def _call_with_interrupts(seconds: float, call: Callable[[], T]) -> T:
-    done = threading.Event()
-    end = time.monotonic() + seconds
+    done, end = threading.Event(), math.inf  # until the call begins, no signal counts
+
+    def left_s() -> float:
+        return math.inf if done.is_set() else end - time.monotonic()
 
     def on_signal(*_: Any) -> None:
-        if not done.is_set() and time.monotonic() >= end:
+        if left_s() <= 0:
             raise TimeUp
 
     # Not SIGALRM: functions of users set their own alarms.
     previous = signal.signal(signal.SIGVTALRM, on_signal)
-    main = threading.get_ident()
-    watchdog = threading.Thread(target=_interrupt_until_done, args=(done, end, main), daemon=True)
-    timer = 0.0, 0.0
-    try:  # from here on the signal may come, also before the call has begun
-        watchdog.start()
-        timer = _kernel_timer(seconds)
+    given = (done, seconds, left_s, threading.get_ident())
+    watchdog = threading.Thread(target=_interrupt_until_done, args=given, daemon=True)
+    watchdog.start()
+    timer = _kernel_timer(seconds)
+    try:
         try:
+            end = time.monotonic() + seconds
             return call()
         finally:
             done.set()
@@ -88,12 +91,16 @@ def _kernel_timer(seconds: float, again: float = AGAIN_S) -> tuple[float, float]
     return signal.setitimer(signal.ITIMER_VIRTUAL, seconds, again)
 
 
-def _interrupt_until_done(done: threading.Event, end: float, thread: int) -> None:
-    """Interrupt a thread when the time is up, again and again until it is done."""
-    if not done.wait(end - time.monotonic()):
-        while not done.is_set():
+def _interrupt_until_done(
+    done: threading.Event, seconds: float, left_s: Callable[[], float], thread: int
+) -> None:
+    """Interrupt a thread when no time is left, again and again until it is done."""
+    wait_s = seconds
+    while not done.wait(wait_s):
+        wait_s = min(left_s(), AGAIN_S)
+        if wait_s <= 0:
             signal.pthread_kill(thread, signal.SIGVTALRM)
-            done.wait(AGAIN_S)
+            wait_s = AGAIN_S
 
 
 async def _await_within(seconds: float | None, call: Callable[[], Any]) -> Any:
