@@ -35,23 +35,31 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from setrl_grader.exact import exact_value
 from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
-from setrl_grader.trees import CAPITALS, Part, Tree, has, quotient, too_deep
+from setrl_grader.trees import (
+    CAPITALS,
+    MAX_DIGITS,
+    Part,
+    Tree,
+    UnreadableError,
+    exact_value,
+    has,
+    quotient,
+    too_deep,
+)
 from setrl_grader.units import PREFIXED, SHORT
 
 MAX_DEPTH = 50  # of brackets: each takes ten calls
-MAX_DIGITS = 2_000
 
 SEPARATORS = frozenset({",", ";", "and", "or"})
-ORDERS = frozenset({"<", ">", r"\le", r"\ge", r"\ne"})
+TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}
+ORDERS = frozenset({*TURNED, r"\ne"})
 CHAINING = frozenset({r"\approx", r"\equiv", r"\simeq", r"\Rightarrow", r"\to", r"\rightarrow"})
 RELATIONS = ORDERS | CHAINING | {"=", r"\in"}
 SETS = frozenset({r"\cup", r"\cap", r"\setminus"})
 _BEGIN, _END = r"\begin{pmatrix}", r"\end{pmatrix}"
 BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]", r"\}": "}",
             r"\rangle": "⟩"}  # fmt: skip
-_NOT_WHOLE = frozenset(["/", "root"])
 _OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
 _ROWS = frozenset({"&", r"\\", _END})
 _CASES, _CASES_END = r"\begin{cases}", r"\end{cases}"
@@ -92,8 +100,7 @@ _OF_REALS: tuple[list[str], ...] = (
     [],
     [r"\in", r"\mathbb", "{", "R", "}"],
 )  # what may follow the letter of a builder
-_REPEATING = frozenset([r"\overline", r"\bar", r"\dot"])
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
            "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
@@ -162,10 +169,6 @@ CHOICES = {
     "[u]": _Choice(re.compile(r"\[|\\\{"), "as a rounded value or as a bracket"),
 }
 """What a spelling means → its two readings; a name before brackets is another such choice."""
-
-
-class UnreadableError(Exception):
-    """The text holds something that this reader does not understand."""
 
 
 def parse(text: str, gold: str | None = None, answer: str | None = None, kind: str = "") -> Part:
@@ -286,26 +289,20 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     return frozenset(applied), frozenset(doubt), frozenset(bare)
 
 
-def _split(text: str, reading: frozenset[str]) -> tuple[list[str], list[str]]:
-    """Return the tokens of a normal form, and what each is with the space behind it."""
-    tokens: list[str] = []
+def _pieces(text: str, reading: frozenset[str]) -> list[str]:
+    """Return the tokens of a normal form, each with the space behind it."""
     pieces: list[str] = []
     for found in _TOKEN.finditer(text):
         token = found[0]
         if found.lastgroup:
-            numeral = _SIGN.findall(_numeral(found, text, reading))
-            tokens += numeral
-            pieces += numeral
+            pieces += _SIGN.findall(_numeral(found, text, reading))
         elif token.isspace():
-            if pieces:
-                pieces[-1] += token
+            pieces[-1:] = [each + token for each in pieces[-1:]]
         elif token.isalpha() and ("Rabc" in reading or not _is_word(token, text, found, pieces)):
-            tokens += token
             pieces += token
         else:
-            tokens.append(token)
             pieces.append(token)
-    return tokens, pieces
+    return pieces
 
 
 def _order(order: str) -> str:
@@ -362,11 +359,10 @@ class _Reader:
     """
 
     def __init__(self, text: str, functions: frozenset[str]):
-        self.tokens, self.pieces = _split(text, functions)
+        self.pieces = _pieces(text, functions)
+        self.tokens = [piece.rstrip() or piece for piece in self.pieces]
         self.functions = functions
-        self.at = 0
-        self.depth = 0
-        self.bars = 0
+        self.at = self.depth = self.bars = 0
         self.bound: dict[str, str] = {}
         self.brackets: dict[tuple[object, ...], tuple[Part, int]] = {}
 
@@ -541,15 +537,11 @@ class _Reader:
 
     def matrix(self) -> Part:
         start = self.at
-        rows: list[list[Part]] = [[]]
-        self.take(_BEGIN)
-        while True:
+        rows, sign = list[list[Part]](), self.take(_BEGIN)
+        while sign != _END:
+            rows += [] if sign == "&" else [[]]
             rows[-1].append(self.members())
             sign = self.take(*_ROWS)
-            if sign == _END:
-                break
-            if sign == r"\\":
-                rows.append([])
         if len(rows) > 1 and not rows[-1][0].text:  # a row break after the last row
             rows.pop()
         if len({len(row) for row in rows}) > 1:
@@ -561,14 +553,14 @@ class _Reader:
 
     def sum(self) -> Tree:
         terms = [self.term()]
-        while self.next in ("+", "-") and self.next:
+        while self.next in ("+", "-"):
             terms.append(self.term())
         return terms[0] if len(terms) == 1 else Tree("+", tuple(terms))
 
     def term(self) -> Tree:
         """Read a product with its sign."""
         negative = False
-        while self.next in ("+", "-") and self.next:
+        while self.next in ("+", "-"):
             negative ^= self.take() == "-"
         product = self.product()
         return Tree("-", (product,)) if negative else product
@@ -635,7 +627,7 @@ class _Reader:
         return self.postfixed(self.atom())
 
     def postfixed(self, tree: Tree) -> Tree:
-        while self.next in ("!", "°") and self.next:
+        while self.next in ("!", "°"):
             if self.take() == "°":
                 tree = Tree("degrees", (tree,))
                 continue
@@ -663,7 +655,7 @@ class _Reader:
         tree = part.parts[0].tree if whole else None
         if tree is None:
             raise UnreadableError
-        rounded = part.kind != "()" and (not tree.parts or has(tree, _NOT_WHOLE))
+        rounded = part.kind != "()" and (not tree.parts or has(tree, {"/", "root"}))
         if not rounded or "[u]" not in self.functions:
             return tree
         return Tree("floor", (tree,)) if part.kind == "[]" else Tree("apply", (tree,), "{}")
@@ -743,9 +735,9 @@ class _Reader:
 
     def scaled(self, number: Tree) -> Tree:
         """Read the scale behind a number: 1.5 million is 1500000."""
-        if self.next not in _SCALES:
+        if self.next not in SCALES:
             return number
-        value = Fraction(number.text) * _SCALES[self.take()]
+        value = Fraction(number.text) * SCALES[self.take()]
         whole = value.denominator == 1
         return Tree("number", text=str(value)) if whole else quotient(value)
 
@@ -753,7 +745,7 @@ class _Reader:
         """Return the digits that a decimal repeats, if they follow."""
         start = self.at
         group = self.ahead(self.next, "{", None, "}")
-        if self.next in _REPEATING and (group or self.ahead(self.next, None)):
+        if self.next in (r"\overline", r"\bar", r"\dot") and (group or self.ahead(self.next, None)):
             one = len(self.tokens[self.at + 1 + group]) == 1  # \bar36 marks one, and so does \dot
             self.at += (4 if group else 2) * (one or (group and self.next != r"\dot"))
         elif self.ahead("(", None, ")") and self.tokens[start + 3 : start + 4] in ([], [","]):
@@ -776,11 +768,7 @@ class _Reader:
         name = self.bound.get(token, token) + index + primes
         if self.next == "(" and (token + index + primes in self.functions or primes):
             return Tree("apply", self.arguments(), name)
-        if token == r"\pi" and not index and not primes:
-            return Tree("constant", text=token)
-        if name in ("e", "i"):
-            return Tree("constant", text=name)
-        return Tree("letter", text=name)
+        return Tree("constant" if name in ("e", "i", r"\pi") else "letter", text=name)
 
     def arguments(self) -> tuple[Tree, ...]:
         """Read the arguments of a function; what is not an expression counts as written."""
