@@ -113,18 +113,16 @@ def matching(gold: str, answer: str, rows: Sequence[Sequence[Finding]]) -> Findi
         answer: All members of the answer.
         rows: For each of the gold's members, what was found for each of the answer's members.
     """
-    for row in rows:
-        if all(found.equal is False for found in row):
-            return Finding(False, "member missing", gold, answer, detail=(row[0].gold,))
+    hopeless = (row for row in rows if all(found.equal is False for found in row))
+    if row := next(hopeless, None):
+        return Finding(False, "member missing", gold, answer, detail=(row[0].gold,))
     free, pairs = list(range(len(rows))), []
     for row in rows:
         match = next((column for column in free if row[column].equal), None)
         if match is None:
             unknown = any(found.equal is None for each in rows for found in each)
-            missing = (row[0].gold,)
-            return Finding(
-                None if unknown else False, "member missing", gold, answer, (), (), missing
-            )
+            equal = None if unknown else False
+            return Finding(equal, "member missing", gold, answer, detail=(row[0].gold,))
         free.remove(match)
         pairs.append(match)
     parts = tuple(row[at] for row, at in zip(rows, pairs, strict=True))

@@ -378,6 +378,12 @@ class _Reader:
             for token, wanted in zip(found, expected, strict=True)
         )
 
+    def follows(self, *expected: str) -> bool:
+        """Take these tokens if they follow."""
+        found = self.ahead(*expected)
+        self.at += len(expected) if found else 0
+        return found
+
     def take(self, *expected: str) -> str:
         token = self.next
         if not token or (expected and token not in expected):
@@ -390,10 +396,10 @@ class _Reader:
     def text(self, start: int) -> str:
         return "".join(self.pieces[start : self.at]).strip()
 
-    def end_of(self, stops: frozenset[str]) -> int:
+    def end_of(self, start: int, stops: frozenset[str]) -> int:
         """Return where the first of these tokens is that is in no bracket."""
         depth = 0
-        for at in range(self.at, len(self.tokens)):
+        for at in range(start, len(self.tokens)):
             token = self.tokens[at]
             if depth == 0 and token in stops:
                 return at
@@ -417,7 +423,7 @@ class _Reader:
 
     def item(self) -> list[Part]:
         r"""Read one item; a ± b is two, and with a second ±, both may or may not be equal."""
-        start, end = self.at, self.end_of(SEPARATORS)
+        start, end = self.at, self.end_of(self.at, SEPARATORS)
         inside = self.tokens[start:end]
         if inside.count(r"\pm") != 1 or r"\{" in inside[: inside.index(r"\pm")]:
             return [self.relation()]
@@ -438,8 +444,7 @@ class _Reader:
                 return part
         except UnreadableError:
             self.depth, self.bars, self.bound = state
-        self.at = start
-        self.at = self.end_of(_STOPS)
+        self.at = self.end_of(start, _STOPS)
         return Part("text", self.text(start))
 
     def several(self, kind: str, read: Callable[[], Part], signs: frozenset[str]) -> Part:
@@ -455,8 +460,7 @@ class _Reader:
     def operand(self) -> Part:
         start = self.at
         for name in ([r"\mathbb", "{", "R", "}"], [r"\emptyset"]):
-            if self.ahead(*name):
-                self.at += len(name)
+            if self.follows(*name):
                 return Part("text", self.text(start))
         if self.next == _CASES:
             return self.system()
@@ -472,10 +476,7 @@ class _Reader:
         if self.next == _BEGIN and tree.op != "+":
             return self.multiple(start, tree)
         found = Part("expression", self.text(start), tree=tree)
-        if self.next != "%":
-            return found
-        self.take()
-        return Part("percent", self.text(start), (found,))
+        return Part("percent", self.text(start), (found,)) if self.follows("%") else found
 
     def system(self) -> Part:
         r"""Read the rows of cases, which all hold: x = 1, y = 2."""
@@ -520,8 +521,7 @@ class _Reader:
         letter = self.next
         heads = ([letter, *middle, bar] for middle in _OF_REALS for bar in "|:")
         named = opening == r"\{" and letter in _LETTERS
-        head = next((each for each in heads if named and self.ahead(*each)), None)
-        self.at += len(head or "")
+        head = named and any(self.follows(*each) for each in heads)
         inner = self.members()
         kind = BRACKETS[opening] + BRACKETS[self.take(*_CLOSING)]
         if head:
@@ -614,8 +614,7 @@ class _Reader:
 
     def power(self) -> Tree:
         tree = self.postfix()
-        if self.next == "^":
-            self.take()
+        if self.follows("^"):
             start, exponent = self.at, self.argument()
             if self.next == "(" and tree.op == "letter" and tree.text in self.functions:
                 power = "".join(self.tokens[start : self.at]).strip("{}")
@@ -641,8 +640,7 @@ class _Reader:
         """Read a braced group, one letter, or a number as people write it: 2^10."""
         if self.next == "{":
             return self.inside("{")
-        if self.next == "-":
-            self.take()
+        if self.follows("-"):
             return Tree("-", (self.argument(),))
         if _NUMBER.match(self.next):
             return Tree("number", text=self.take())
@@ -737,9 +735,7 @@ class _Reader:
         """Read the scale behind a number: 1.5 million is 1500000."""
         if self.next not in SCALES:
             return number
-        value = Fraction(number.text) * SCALES[self.take()]
-        whole = value.denominator == 1
-        return Tree("number", text=str(value)) if whole else quotient(value)
+        return quotient(Fraction(number.text) * SCALES[self.take()])
 
     def period(self) -> str:
         """Return the digits that a decimal repeats, if they follow."""
@@ -757,8 +753,7 @@ class _Reader:
         index, primes = "", ""
         if token == "d" and self.next in _DIFFERENTIALS:
             return Tree("letter", text=f"d {self.take()}")
-        if self.next == "_":
-            self.take()
+        if self.follows("_"):
             index = "_" + self.raw_group()
         while self.next == "'":
             primes += self.take()
@@ -809,8 +804,7 @@ class _Reader:
         if token == r"\sqrt":
             degree = self.inside("[") if self.next == "[" else Tree("number", text="2")
             return Tree("root", (self.inside("{"), degree))
-        if token == r"\log" and self.next == "_":
-            self.take()
+        if token == r"\log" and self.follows("_"):
             return Tree("log", (self.argument(), self.function_argument()))
         if token in _ONE_ARGUMENT or token == r"\log":
             return self.function(token)
@@ -851,8 +845,7 @@ class _Reader:
     def function(self, name: str) -> Tree:
         r"""\sin x, \sin^2 x, \sin^{-1} x."""
         exponent = None
-        if self.next == "^":
-            self.take()
+        if self.follows("^"):
             exponent = self.argument()
         tree = Tree(name, (self.function_argument(),))
         if name == r"\log":  # of an unknown base: a constant times ln
@@ -894,5 +887,4 @@ def _product(factor: Tree, entry: Tree) -> Tree:
     value = exact_value(tree, {})
     if value is None:
         return tree
-    size = Tree("number", text=str(abs(value))) if value.denominator == 1 else quotient(abs(value))
-    return size if value >= 0 else Tree("-", (size,))
+    return quotient(value) if value >= 0 else Tree("-", (quotient(-value),))

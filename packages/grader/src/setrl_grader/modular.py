@@ -167,25 +167,23 @@ class _Side:
         """Return the value in the field.
 
         Raises:
-            UnreadableError: If there is none.
+            ValueError: If something is divided by 0.
         """
-        prime = self.prime
         spend(STEP)
         if tree.op == "number" and len(tree.text) < MAX_DIGITS:
             return self._rational(Fraction(tree.text))
         if tree.op == "letter":
             return self.point[tree.text]
         if tree.op == "constant" and tree.text == "i":
-            return _signed_root(-1 % prime, prime)
+            return _signed_root(-1 % self.prime, self.prime)
         if tree.op == "^" and (exponent := _power(tree)) is not None:
-            return pow(self.value(tree.parts[0]), exponent, prime)
+            return pow(self.value(tree.parts[0]), exponent, self.prime)
         if tree.op in ("number", "constant") or (found := self._irrational(tree)) is None:
             return self._as_letter(tree, [self.value(part) for part in tree.parts])
         return found
 
     def _irrational(self, tree: Tree) -> int | None:
         """Return the value of a sum, a product or a root of a rational number; None for others."""
-        prime = self.prime
         if tree.op in _ROOTS and letters_of(tree):
             return self._branch(tree)
         if tree.op == "abs":
@@ -198,17 +196,17 @@ class _Side:
             return None
         values = [self.value(part) for part in tree.parts]
         if tree.op in ("apply", "word"):
-            return drawn(tree.text, values) % prime
+            return drawn(tree.text, values) % self.prime
         if tree.op == "-":
-            return -values[0] % prime
+            return -values[0] % self.prime
         if tree.op == "/":
-            values[1] = pow(values[1], -1, prime)
+            values[1] = pow(values[1], -1, self.prime)
         if self.matrices and tree.op == "*":
             capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
             ordered = [value for value, is_one in zip(values, capital, strict=True) if is_one]
             values = [value for value, is_one in zip(values, capital, strict=True) if not is_one]
-            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % prime]
-        return (sum(values) if tree.op == "+" else prod(values)) % prime
+            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % self.prime]
+        return (sum(values) if tree.op == "+" else prod(values)) % self.prime
 
     def _as_letter(self, tree: Tree, values: list[int]) -> int:
         self.new.add((tree.op, tree.text, *values))
@@ -251,17 +249,16 @@ class _Side:
 
     def _size(self, tree: Tree) -> int:
         """Return |u|, a new letter that is the same for −u; of a product, those of its factors."""
-        prime = self.prime
         if tree.op in ("number", "constant") and tree.text != "i":
             return self.value(tree)
         if tree.op in ("*", "/", "-"):
             first, *others = map(self._size, tree.parts)
-            others = [pow(each, -1, prime) if tree.op == "/" else each for each in others]
-            return prod(others, start=first) % prime
+            others = [pow(each, -1, self.prime) if tree.op == "/" else each for each in others]
+            return prod(others, start=first) % self.prime
         scale = self._rational(factor_of(tree))
-        value = self.value(tree) * pow(scale, -1, prime) % prime
-        value = min(value, -value % prime)
-        return scale * self._as_letter(Tree("abs"), [value]) % prime
+        value = self.value(tree) * pow(scale, -1, self.prime) % self.prime
+        value = min(value, -value % self.prime)
+        return scale * self._as_letter(Tree("abs"), [value]) % self.prime
 
     def _rational(self, number: Fraction) -> int:
         return number.numerator * pow(number.denominator, -1, self.prime) % self.prime

@@ -303,13 +303,8 @@ def gold_problem(gold: str) -> str | None:
         return "empty"
     if re.search(r"(?<!\\)(?:\\\\)*\\$", gold):
         return "a lone backslash"
-    if unknown := _unknown_command(text):
-        return f"no LaTeX command: {unknown}"
-    if found := damage(text):
-        return found
-    if _GLUED.search(text) or len(_WORD.findall(text)) > MAX_WORDS:
-        return "prose"
-    return None
+    prose = _GLUED.search(text) or len(_WORD.findall(text)) > MAX_WORDS
+    return _unknown_command(text) or damage(text) or ("prose" if prose else None)
 
 
 @lru_cache(maxsize=4096)
@@ -327,10 +322,10 @@ def damage(form: str) -> str | None:
 
 
 def _unknown_command(text: str) -> str | None:
-    r"""Return a command with letters that do not belong to it, \\leyz, or of one letter."""
+    r"""Name a command with letters that do not belong to it, \\leyz, or of one letter."""
     names = {found[1] for found in _COMMAND.finditer(text.replace("\\\\", "  "))} - KNOWN_COMMANDS
     glued = (name for name in names if len(name) == 1 or _begins_with_a_command(name))
-    return next((f"\\{name}" for name in sorted(glued)), None)
+    return next((f"no LaTeX command: \\{name}" for name in sorted(glued)), None)
 
 
 def _begins_with_a_command(name: str) -> bool:

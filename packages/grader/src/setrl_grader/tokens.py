@@ -298,11 +298,8 @@ def _infixes(found: Tokens) -> Tokens:
         if middle >= 0:
             top, bottom = _strip(kept[start:middle]), _strip(kept[middle + 1 :])
             kept[start:] = [_INFIX[kept[middle]], "{", *top, "}", "{", *bottom, "}"]
-            if start > 1 and kept[start - 2][0] not in "\\^_}":  # the group is no argument
-                del kept[start - 1]
-                continue
-            if start == 1:
-                del kept[0]
+            if start == 1 or (start > 1 and kept[start - 2][0] not in "\\^_}"):
+                del kept[start - 1]  # the group is no argument
                 continue
         kept += ["}"] if groups else []
     return kept

@@ -306,8 +306,7 @@ def verify(
     if not float_rounding >= 1:
         raise ValueError(f"float_rounding must be 1 or more, got {float_rounding}")
     grader = _grader(10.0**-float_rounding)
-    sides = (each if isinstance(each, list | tuple) else [each] for each in (gold, target))
-    golds, targets = sides
+    golds, targets = (each if isinstance(each, list | tuple) else [each] for each in (gold, target))
     return any(_equal(grader, *pair, raise_on_error) for pair in product(golds, targets))
 
 

@@ -59,7 +59,8 @@ class Part(NamedTuple):
 
 def quotient(value: Fraction) -> Tree:
     """Return a positive rational number as a tree."""
-    return Tree("/", tuple(Tree("number", text=str(each)) for each in value.as_integer_ratio()))
+    top, bottom = (Tree("number", text=str(each)) for each in value.as_integer_ratio())
+    return top if value.denominator == 1 else Tree("/", (top, bottom))
 
 
 def whole(tree: Tree) -> int | None:
@@ -175,35 +176,28 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
 
 def _counted(function: Callable[..., int], *values: Fraction) -> Fraction | None:
     are_whole = all(value.denominator == 1 and 0 <= value <= MAX_COUNTED for value in values)
-    return Fraction(function(*map(int, values))) if are_whole else None
+    return Fraction(paid(function, *map(int, values))) if are_whole else None
 
 
-def factorial(number: int) -> int:
-    """Return n!, and pay for it."""
-    spend(number * number / 1e5)
-    return math.factorial(number)
+def paid(function: Callable[..., int], *numbers: int) -> int:
+    """Return what a function that counts gives for whole numbers, and pay for it."""
+    spend(numbers[0] ** 2 / 1e5)
+    return function(*numbers)
 
 
 def double_factorial(number: int) -> int:
-    """Return n·(n − 2)·(n − 4)·…, and pay for it.
+    """Return n·(n − 2)·(n − 4)·….
 
     >>> double_factorial(7), double_factorial(0)
     (105, 1)
     """
-    spend(number * number / 1e5)
     half = (number + 1) // 2  # (2k − 1)!! is (2k)! / (2ᵏ k!), and (2k)!! is 2ᵏ k!
     return math.perm(2 * half, half) >> half if number % 2 else math.factorial(half) << half
 
 
-def choices(top: int, bottom: int) -> int:
-    """Return a binomial coefficient, and pay for it."""
-    spend(top * top / 1e5)
-    return math.comb(top, bottom)
-
-
 _EXACT: dict[str, Callable[..., Fraction | None]] = {
-    "!": lambda value: _counted(factorial, value),
-    "binom": lambda top, bottom: _counted(choices, top, bottom),
+    "!": lambda value: _counted(math.factorial, value),
+    "binom": lambda top, bottom: _counted(math.comb, top, bottom),
     "+": lambda *terms: sum(terms, Fraction(0)),
     "-": lambda value: -value,
     "*": lambda *factors: math.prod(factors, start=Fraction(1)),

@@ -20,12 +20,11 @@ from setrl_grader.budget import ForkedLock, of_digits, spend
 from setrl_grader.modular import drawn
 from setrl_grader.trees import (
     Tree,
-    choices,
     double_factorial,
     exact_value,
-    factorial,
     has,
     letters_of,
+    paid,
     walk,
 )
 
@@ -295,11 +294,11 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "/": _quotient,
     "abs": abs,
     "degrees": lambda value: value,
-    "!": lambda value: iv.mpf(factorial(_whole(value))),
-    "!!": lambda value: iv.mpf(double_factorial(_whole(value))),
+    "!": lambda value: iv.mpf(paid(math.factorial, _whole(value))),
+    "!!": lambda value: iv.mpf(paid(double_factorial, _whole(value))),
     "floor": lambda value: _step(value, mp.floor),
     "ceil": lambda value: _step(value, mp.ceil),
-    "binom": lambda top, bottom: iv.mpf(choices(_whole(top), _whole(bottom))),
+    "binom": lambda top, bottom: iv.mpf(paid(math.comb, _whole(top), _whole(bottom))),
     "log": lambda base, value: _quotient(_ln(value), _ln(base)),
     r"\ln": _ln,
     r"\exp": iv.exp,
