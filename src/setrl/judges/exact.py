@@ -20,7 +20,7 @@ Key = Callable[[str], Hashable | None]
 def final_answer(text: str) -> str | None:
     r"""Return the last boxed answer, or else the last line that is not empty, as `normal_text`.
 
-    Boxes that belong together (`setrl_grader.boxes`) are one answer. None if nothing is left,
+    Boxes that belong together (`setrl_grader.stated`) are one answer. None if nothing is left,
     or the last box was never closed: a sample that was cut off there gives no answer.
 
     >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")
