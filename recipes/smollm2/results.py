@@ -184,7 +184,7 @@ def _sweep(path: Path) -> str:
 
 
 def _headline(run: Path) -> str:
-    """Say first what came out: each arm against GRPO."""
+    """Say first what came out: each arm against GRPO, and against the base."""
     if not _is_whole(run):
         return (
             "**What this does not show yet: whether set methods win.** A table below that has no "
@@ -192,16 +192,20 @@ def _headline(run: Path) -> str:
         )
     split = files.read_json(run / "summary.json")["splits"]["test"]
     return "\n".join(
-        f"- **{LABELS[one['arm']]} against GRPO**: {_said(one['metrics'])}"
+        f"- **{_name(one['arm'])} against {LABELS[one['against']]}**: {_said(one['metrics'])}"
         for one in split["differences"]
     )
+
+
+def _name(arm: str) -> str:
+    return LABELS[arm][0].upper() + LABELS[arm][1:]
 
 
 def _said(metrics: Mapping[str, Mapping[str, float]]) -> str:
     """Say a difference of two arms, with its 95% intervals."""
     said = []
     for metric, (title, is_share) in COLUMNS.items():
-        if metric in metrics and metric != "pass@8":
+        if metric in metrics:
             value, *ends = (metrics[metric][key] for key in ("value", "low", "high"))
             low, high = ends
             text = (
