@@ -756,6 +756,13 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("m+n=7", "7"),
         (r"\frac{1}{\sqrt{LC}}", "(LC)^{1/2}"),
     ],
+    "names in brackets, of another order, of itself": [
+        ("(1,2)", "(y=1, x=2)"),
+        ("(-3,5)", "B=-3, A=5"),
+        (r"(1,2)", r"\beta=1, \alpha=2"),
+        ("2x", "x=2x"),
+        ("-1<z<1", "|z|<1"),
+    ],
 }
 
 WRONG_WITH_UNITS: list[tuple[str, str]] = [
@@ -880,6 +887,7 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("90", r"90^\circ"),
     ],
     "values in the order of their names": [
+        ("(2,3)", "(x=2, y=3)"),
         ("v=5,u=13", "5,13"),
         ("(2,3)", "x=2,y=3"),
         ("(2,3)", "r=2,h=3"),
@@ -1599,4 +1607,47 @@ DONE: list[tuple[str, str]] = [
     ("y=x", "x-y=0"),
     ("2x+3y=6", "4x+6y=12"),
     ("6x", r"2\cdot 3x"),
+]
+
+# problem, gold, answer
+WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Find all pairs $(k, n)$ of integers.", "(2,4)", "n=2, k=4"),
+    ("Find $(m, b)$ so that $y=mx+b$ is the line.", "(3,-2)", "b=3, m=-2"),
+    ("Find the vertex $(h,k)$ of the parabola.", "(3,-2)", "(k,h)=(3,-2)"),
+    ("Find $(x_1, x_2)$.", "(1,2)", "x_2=1, x_1=2"),
+    (
+        r"Give the polar coordinates $(r,\theta)$.",
+        r"(2,\frac{\pi}{3})",
+        r"\theta=2, r=\frac{\pi}{3}",
+    ),
+    ("Solve the system for $(x,y)$.", "(1,2)", "(y=1, x=2)"),
+    ("Find all $x$ with $x^2-5x+6=0$.", "2, 3", "x=2, y=3"),
+    ("If $x+y=8$ and $x-y=2$, find $x$.", "5", "y=5"),
+    ("Let $f(x)=2x-1$. Find $f(3)$.", "5", "f(2)=5"),
+    (r"Find $\angle A$.", r"40^\circ", r"\angle B=40^\circ"),
+    ("Find the area of the rectangle.", "20", r"\text{perimeter}=20"),
+    ("Let $AB=2$. What is $BC$?", "2", "AB=2"),
+    ("Find the ratio $AB:BC$.", "2:3", "BC:AB=2:3"),
+    (r"Find $a$ with $\ln(e^a)=5$.", "5", "e=5"),
+    ("If $m=7$ and $n=4$, find $m-n$.", "3", "m+n=3"),
+    ("Find the point of intersection of the lines.", "(1,2)", "1<x<2"),
+    ("Find all points where they intersect.", "(1,2)", r"x\in(1,2)"),
+    ("Solve $2x>2$ for $x$ and give the interval.", r"(1,\infty)", "y>1"),
+    ("Give the quotient and the remainder, in this order.", "7, 3", "3, 7"),
+    ("Determine the values of $b$ and $c$.", "-3, 0", "0, -3"),
+]
+RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Find the vertex $(h,k)$ of the parabola.", "(3,-2)", "k=-2, h=3"),
+    ("Find $(m, b)$ so that $y=mx+b$ is the line.", "(3,-2)", "m=3, b=-2"),
+    ("The line $y=mx+b$ has which $m$ and $b$?", "(3,-2)", "m=3, b=-2"),
+    ("Find $(x,y)$.", "(1,2)", "(x=1, y=2)"),
+    ("Find the roots of $x^2-4x+3=0$.", "1, 3", "x_1=3, x_2=1"),
+    ("Find the area of circle $O$.", "12", "S=12"),
+    ("Let $a_n$ be a sequence. Find the $i$-th term.", "2i", "a_i=2i"),
+    (r"Find $\frac{AB}{BC}$.", "2", r"\frac{AB}{BC}=2"),
+    ("Find $f'(1)$.", "3", "f'(1)=3"),
+    ("Find $[ABC]$.", "12", "[ABC]=12"),
+    (r"Find $A\cap B$.", r"\{1,2\}", r"A\cap B=\{1,2\}"),
+    ("For what values of $x$ is it less?", "(1,2)", "1<x<2"),
+    ("Find all $m$ so that the list is in increasing order. What are they?", "1,-1", "-1, 1"),
 ]

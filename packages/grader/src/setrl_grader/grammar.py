@@ -162,6 +162,8 @@ CHOICES = {
     "[u]": _Choice(re.compile(r"\[|\\\{"), "as a rounded value or as a bracket"),
 }
 """What a spelling means → its two readings; a name before brackets is another such choice."""
+LETTERS_AS = {each: f"{each} as a letter" for each in "ei"}
+"""A constant → the reading in which it is a letter: an edge e, the i-th term."""
 
 
 class UnreadableError(Exception):
@@ -778,7 +780,7 @@ class _Reader:
             return Tree("apply", self.arguments(), name)
         if token == r"\pi" and not index and not primes:
             return Tree("constant", text=token)
-        if name in ("e", "i"):
+        if name in ("e", "i") and LETTERS_AS[name] not in self.functions:
             return Tree("constant", text=name)
         return Tree("letter", text=name)
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
+from setrl_grader.asked import Said, is_asked, names_another, said
 from setrl_grader.boxes import final_boxes
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -158,7 +159,11 @@ class MathGrader(Grader):
         answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
         if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
-        found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated, kind)
+        about = said(problem)
+        if names_another(parse(gold_form), parse(answer, gold_form), problem):
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "names", gold_form, answer))
+        settings = self.relative_tolerance, units, self.unevaluated
+        found = judged(gold_form, answer, *settings, kind, about)
         reason = _reason(found)
         if problem and reason == Reason.EQUAL:
             reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
@@ -204,6 +209,7 @@ def judged(
     units: bool,
     unevaluated: bool = False,
     kind: str = "",
+    about: Said = Said(),
 ) -> Finding:
     """Return what is found about two normal forms within the budget."""
 
@@ -220,8 +226,9 @@ def judged(
             relative_tolerance=relative_tolerance,
             units=units,
             unevaluated=unevaluated,
-            reading=reading,
+            reading=reading | about.letters,
             kind=kind,
+            about=about,
             algebra=lambda one, other: same_statement(one, other, equal),
         )
 
@@ -267,14 +274,20 @@ def _reason(found: Finding) -> Reason:
 
 
 def _without_sum(gold: str, answer: str, problem: str) -> str:
-    """Return the number of m + n = 113, where the gold is a number; u + v must be asked for."""
+    """Return the value of what the problem asks for, or the number of m + n = 113.
+
+    Without a problem, u + v names no number, and a sum of other letters does.
+    """
     part = parse(answer)
-    if (part.kind, part.marks) != ("relation", "=") or not read_number(gold):
+    if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    asked = spaceless(name.text) in spaceless(normal_form(problem)) if problem else False
-    is_sum = _SUM.match(spaceless(name.text)) and (asked or not re.search("[t-z]", name.text))
-    return value.text if is_sum and read_number(value.text) else answer
+    if is_asked(name, problem):
+        return value.text
+    stands = spaceless(name.text) in spaceless(normal_form(problem))
+    asked = stands if problem else not re.search("[t-z]", name.text)
+    is_sum = asked and _SUM.match(spaceless(name.text))
+    return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
 def _of_problem(gold: Part, answer: Part, problem: str) -> Reason:
