@@ -132,6 +132,9 @@ def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
     return names, any(map(_tuple_of, found))
 
 
+NOTHING_SAID = Said()
+
+
 def is_asked(name: Part, problem: str) -> bool:
     """Whether a problem asks for the left side of an equation."""
     return _bare(spaceless(name.text)) in map(_bare, said(problem).asked)
@@ -171,11 +174,10 @@ def _stands(name: str, problem: str) -> bool:
 
 def _may_be(name: str, asked: str) -> bool:
     """Whether a name is one that is asked for: x_1 of x, f(x) of f, f(z) of f(x)."""
-    (one, tail), (other, rest) = (
-        re.split(r"(?=[(_])|\Z", each, maxsplit=1) for each in (name, asked)
-    )
-    any_letter = re.compile(r"\([a-z]\)|")
-    return name == asked or (one == other and bool(any_letter.fullmatch(tail) or not rest))
+    sides = [re.split(r"(?=[(_])|\Z", each, maxsplit=1) for each in (name, asked)]
+    (one, tail), (other, rest) = sides
+    any_letter = re.fullmatch(r"\([a-z]\)|", tail) is not None
+    return name == asked or (one == other and (any_letter or not rest))
 
 
 def _bare(name: str) -> str:

@@ -14,7 +14,7 @@ import string
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from setrl_grader.asked import Said
+from setrl_grader.asked import NOTHING_SAID, Said
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
 from setrl_grader.forms import is_undone
@@ -69,7 +69,7 @@ def compare(
     unevaluated: bool = False,
     reading: frozenset[str] | None = None,
     kind: str = "",
-    about: Said = Said(),
+    about: Said = NOTHING_SAID,
     algebra: Algebra,
 ) -> Finding:
     r"""Return whether two normal forms are the same answer, and what decided it.
@@ -496,7 +496,8 @@ def _is_turned(shape: _Shape, about: Said) -> bool:
     """
     names = _names_in(shape)
     bases = [_ALPHABET.get(each.partition("_")[0], -1) for each in names]
-    if tuple(names) in about.orders or [*zip(bases, names)] == sorted(zip(bases, names)):
+    ranks = [*zip(bases, names, strict=True)]
+    if tuple(names) in about.orders or ranks == sorted(ranks):
         return False
     if about.orders:
         places = [about.first.index(each) for each in names if each in about.first]

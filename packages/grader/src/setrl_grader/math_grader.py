@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
-from setrl_grader.asked import Said, is_asked, names_another, said
+from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said
 from setrl_grader.boxes import final_boxes
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -209,7 +209,7 @@ def judged(
     units: bool,
     unevaluated: bool = False,
     kind: str = "",
-    about: Said = Said(),
+    about: Said = NOTHING_SAID,
 ) -> Finding:
     """Return what is found about two normal forms within the budget."""
 
