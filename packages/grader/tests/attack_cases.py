@@ -756,6 +756,28 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("m+n=7", "7"),
         (r"\frac{1}{\sqrt{LC}}", "(LC)^{1/2}"),
     ],
+    "a second reading": [
+        ("2x+2", "2{x+1}"),
+        ("(x+1)^2", "{x+1}^2"),
+        (r"\sin^2 x", r"\sin{x}^2"),
+        (r"\cos^2 2x", r"\cos{2x}^2"),
+        ("125", "0{,}125"),
+        ("1,000, 2,000", "1, 0, 2, 0"),
+        ("(2,3)(5,7)", "(3,2)(7,5)"),
+        ("|z|^2", "z^2"),
+        ("|a+bi|", r"\sqrt{(a+bi)^2}"),
+        (r"5\text{ min}", r"5\text{ m in}"),
+        (r"5\text{ km/h}", r"5\text{ km h}"),
+        ("e^x", "(C)e^x"),
+        (r"\arctan x+\arctan\frac{1}{5000}", r"\arctan((5000x+1)(5000-x)^{-1})"),
+    ],
+    "equal at whole numbers alone": [
+        (r"\frac{x^n}{n!}", r"\frac{x^n\cos(2\pi x)}{n!}"),
+        (r"1+x+\frac{x^2}{2!}", r"1+x+\frac{x^2}{2}+\sin(\pi x)"),
+        ("2m", r"(-1)^{2m}\cdot 2m"),
+        ("k", r"k+\sin(\pi k)k!"),
+        ("n!", r"\frac{n!(n-10)!}{(n-10)!}"),
+    ],
     "names in brackets, of another order, of itself": [
         ("(1,2)", "(y=1, x=2)"),
         ("(-3,5)", "B=-3, A=5"),
@@ -784,6 +806,16 @@ WRONG_WITH_UNITS: list[tuple[str, str]] = [
 ]
 
 RIGHT: dict[str, list[tuple[str, str]]] = {
+    "braces, and whole letters": [
+        ("2x+1", "2{x}+1"),
+        (r"\sin(x^2)", r"\sin{x}^2"),
+        (r"\frac{n!}{2(n-2)!}", r"\frac{n(n-1)}{2}"),
+        (r"\binom{n}{2}", r"\frac{n!}{2!(n-2)!}"),
+        ("n!", "n(n-1)!"),
+        (r"\binom{n}{k}p^k", r"\frac{n!p^k}{k!(n-k)!}"),
+        ("1234567", "1{,}234{,}567"),
+        ("1,000, 2,000", "1000, 2000"),
+    ],
     "the syntax of Python and SymPy": [
         ("sqrt(x)", r"\sqrt{x}"),
         ("2*pi*r", r"2\pi r"),
@@ -1635,6 +1667,16 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Solve $2x>2$ for $x$ and give the interval.", r"(1,\infty)", "y>1"),
     ("Give the quotient and the remainder, in this order.", "7, 3", "3, 7"),
     ("Determine the values of $b$ and $c$.", "-3, 0", "0, -3"),
+    ("In a non-abelian group, find the inverse of $ab$.", "b^{-1}a^{-1}", "a^{-1}b^{-1}"),
+    ("In which order do the books $p$, $q$, $r$ stand?", "qpr", "rqp"),
+    ("$A$ and $B$ are matrices. Compose the maps.", "ABx+c", "BAx+c"),
+    ("A cube has the edge $e$. Find its area.", "6e^2", r"6\exp(2)"),
+    ("Find the $i$-th term.", "i^2+1", "0"),
+    ("Let $A$ be a square matrix.", "|A|^2", "A^2"),
+    ("Find the acceleration in terms of $g$.", "3g", r"3\text{ grams}"),
+    ("Here $[t]$ is rounded down.", "[2x]+1", "2x+1"),
+    ("Here $[t]$ is rounded down.", r"2+[\sin x]", r"2+\sin x"),
+    ("Find the probability.", r"\frac{1}{4}", "1:4"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Find the vertex $(h,k)$ of the parabola.", "(3,-2)", "k=-2, h=3"),
@@ -1650,4 +1692,8 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     (r"Find $A\cap B$.", r"\{1,2\}", r"A\cap B=\{1,2\}"),
     ("For what values of $x$ is it less?", "(1,2)", "1<x<2"),
     ("Find all $m$ so that the list is in increasing order. What are they?", "1,-1", "-1, 1"),
+    ("In a non-abelian group, find the square of $gh$.", "(gh)^2", r"g\cdot hgh"),
+    ("$A$ and $B$ are matrices.", "AB+B", "B+AB"),
+    ("A cube has the edge $e$. Find its area.", "6e^2", "6ee"),
+    ("What is the ratio of the areas?", r"\frac{1}{4}", "1:4"),
 ]

@@ -41,6 +41,7 @@ _INTERVAL = re.compile(
     r"|\\(?:[lg]e|[lg]eq|[lg]eqslant|[lg]t)(?![a-z])",
     re.IGNORECASE,
 )
+_RATIO = re.compile(r"\bratio|\bproportion|\bscale|\d\s*:\s*\d|[a-zA-Z]:[a-zA-Z]")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
@@ -66,6 +67,7 @@ class Said(NamedTuple):
         complex: Whether |z| may be the modulus of a complex number, or a determinant.
         points: Whether (1, 2) is a point, and no interval.
         in_order: Whether the members of a list are asked for in an order.
+        ratio: Whether it is about a ratio, so that 2:4 is 1:2, and no score.
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -77,6 +79,7 @@ class Said(NamedTuple):
     points: bool = False
     in_order: bool = False
     first: tuple[str, ...] = ()
+    ratio: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -102,6 +105,7 @@ def said(problem: str) -> Said:
         complex=bool(_COMPLEX.search(problem)),
         points=direct or not _INTERVAL.search(problem),
         in_order=bool(_IN_ORDER.search(_SENTENCE.split(problem.strip())[-1])),
+        ratio=bool(_RATIO.search(problem)),
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
     )
 

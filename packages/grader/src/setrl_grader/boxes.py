@@ -56,6 +56,11 @@ def final_boxes(text: str) -> FinalBoxes:
     return FinalBoxes(tuple(text[start:end] for start, end in found), cut_off=False, joined=joined)
 
 
+def all_boxes(text: str) -> list[str]:
+    """Return the contents of all outermost boxes that are closed."""
+    return [text[start:end] for start, end in _scan(text)[0]]
+
+
 def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
     """Spans of the outermost closed boxes, and the start of the last box that is never closed."""
     begin = text.find("\\boxed"), text.find("\\fbox")

@@ -253,7 +253,8 @@ class _Comparison:
         if one and other:
             return self._choices(gold.text, answer.text, (one, other), depth)
         gold = self.part(one[1]) if one and one[1] else gold
-        answer = self.part(other[1]) if other and other[1] else answer
+        apart = one or not re.match(r"\([A-J]\)\S", answer.text)  # (C)e^x is a product
+        answer = self.part(other[1]) if other and other[1] and apart else answer
         gold, answer = _said_set(gold), _said_set(answer)
         reals: bool | None = NotImplemented
         if self._is_point(gold):
@@ -314,16 +315,18 @@ class _Comparison:
     def _is_ordered(self, gold: _Shape) -> bool:
         """Whether order counts, also in a list of what the problem asks for: "find b and c"."""
         names, values = self.about.asked, len(gold.items)
+        if gold.brackets or not self.about.orders:
+            return gold.ordered
         bare = not any(each.kind in ("()", "relation") for each in gold.items)
         asked = values > 1 and len(names) == values == len({*names}) and bare
-        return gold.ordered or (gold.brackets == "" and (self.about.in_order or asked))
+        return self.about.in_order or asked
 
     def items(self, gold: Part, answer: Part) -> Finding:
         """Compare two items: without their names, units and currencies, then by their kind."""
         one, other, differ = _without_names(gold, answer, self.kind == "equation")
         if differ:
             return _of_other_names(gold, answer)
-        bare = _without_unit(one.text, other.text, lone=self.units)
+        bare = _without_unit(one.text, other.text, self.units, self.about.first)
         if bare != (one.text, other.text):
             one, other = self.part(bare[0]), self.part(bare[1])
         keys = spaceless(one.text), spaceless(other.text)
@@ -360,6 +363,8 @@ class _Comparison:
             gold_part, answer_part, lambda one, other: self.items(one, other).equal
         )
         if marked is not NotImplemented:
+            ratio = "ratio" in (gold_part.kind, answer_part.kind)
+            marked = marked and not (ratio and self.about.orders and not self.about.ratio)
             return Finding(marked, "mark", gold, answer)
         if are_codes(*keys):
             return Finding(False, "mark", gold, answer)
@@ -476,12 +481,16 @@ def _named_tuple(shape: _Shape, orders: tuple[tuple[str, ...], ...]) -> _Shape |
 
     A problem that has these names in a tuple gives their order.
     """
-    names, values = _names_in(shape), shape.items
-    if not (shape.brackets == "()" and shape.names.startswith("(")):
+    names, values = list[str](), shape.items
+    if shape.brackets == "()" and shape.names.startswith("("):
+        names = _names_in(shape)
+    elif shape.brackets not in ("", "()") or not _is_relation(shape.items[0]):
+        return None
+    else:
         names, values = _names_of(shape), tuple(map(value_of, shape.items))
         different = len(names) > 1 and len(names) == len(set(names))
         whole = len(names) == len(shape.items) and "or" not in shape.separators
-        if shape.brackets not in ("", "()") or not (different and whole):
+        if not (different and whole):
             return None
     given = next((each for each in orders if {*each} == {*names}), None)
     if given and len(given) == len(names) == len(values):
@@ -588,25 +597,32 @@ def _of_units(found: Finding, gold: str, answer: str) -> Finding:
     return Finding(False, "unit", found.gold, found.answer)
 
 
-def _with_letter(text: str, unit: str) -> tuple[str, str]:
+def _with_letter(text: str, unit: str, letters: tuple[str, ...]) -> tuple[str, str]:
     """Split off the one letter that the other side's unit has: m, where that says meters."""
     letter = one_name(unit)
-    if len(letter) > 1 or not re.search(rf"[\d}})]\s*{re.escape(letter)}\Z", text):
+    if (
+        len(letter) > 1
+        or letter in letters
+        or not re.search(rf"[\d}})]\s*{re.escape(letter)}\Z", text)
+    ):
         return text, ""
     return text[: -len(letter)].rstrip(), letter
 
 
-def _without_unit(gold: str, answer: str, lone: bool) -> tuple[str, str]:
-    """Return both without the unit that both have, or one of them if a unit may be lone."""
+def _without_unit(gold: str, answer: str, lone: bool, letters: tuple[str, ...]) -> tuple[str, str]:
+    """Return both without the unit that both have, or one of them if a unit may be lone.
+
+    What is a letter in the problem is no unit: 3g is not 3 grams there.
+    """
     (bare_gold, gold_unit), (bare_answer, answer_unit) = (
         (amount, sign) if sign else split_unit(text)
         for text in (gold, answer)
         for amount, sign in [split_currency(text)]
     )
     if not gold_unit and answer_unit:
-        bare_gold, gold_unit = _with_letter(gold, answer_unit)
+        bare_gold, gold_unit = _with_letter(gold, answer_unit, letters)
     elif not answer_unit and gold_unit:
-        bare_answer, answer_unit = _with_letter(answer, gold_unit)
+        bare_answer, answer_unit = _with_letter(answer, gold_unit, letters)
     if not (lone or (gold_unit and answer_unit)):
         return gold, answer
     if gold_unit and answer_unit and one_name(gold_unit) != one_name(answer_unit):

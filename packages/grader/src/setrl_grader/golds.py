@@ -10,7 +10,7 @@ from functools import lru_cache
 from numbers import Real
 from typing import Literal, get_args
 
-from setrl_grader.boxes import final_boxes
+from setrl_grader.boxes import all_boxes, final_boxes
 from setrl_grader.normal_form import normal_form
 
 GoldType = Literal["number", "expression", "set", "tuple", "interval", "equation", "text"]
@@ -78,7 +78,8 @@ def type_of(gold: object) -> str:
 def gold_answer(gold: object) -> str:
     r"""Return the answer within a gold as data sets write it.
 
-    It follows GSM8K's last "####", or is in the box that ends a worked solution. A gold is text
+    It follows GSM8K's last "####", or is in the box that ends a worked solution; of several boxes
+    with more than a comma between them none is the answer. A gold is text
     or a finite number; all else (None, True, NaN, a list, an array) has no answer, "".
 
     >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18), gold_answer(["18"])
@@ -92,8 +93,10 @@ def gold_answer(gold: object) -> str:
     if boxes.answers:
         before, _, after = text.rpartition(boxes.answers[-1])
         if _SENTENCE.search(before) and not re.search(r"\w", after):
-            same = len(set(boxes.answers)) == 1
-            return boxes.answers[-1] if same or not boxes.joined else ", ".join(boxes.answers)
+            several = {*all_boxes(text)}
+            if len(several) == 1:
+                return boxes.answers[-1]
+            return ", ".join(boxes.answers) if boxes.joined and several == {*boxes.answers} else ""
     return text.rpartition("####")[2].strip()
 
 

@@ -27,7 +27,7 @@ from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.problems import is_copied, problem_of
 from setrl_grader.stated import after_thinking
-from setrl_grader.trees import Part, Tree, letters_of
+from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
 
@@ -216,6 +216,9 @@ def judged(
     def equal(one: Tree, other: Tree) -> bool | None:
         if letters_of(one) and _has_unit(one) != _has_unit(other):
             return False  # i may be an index or a current
+        if any(has_modulus(tree, about.complex) for tree in (one, other)):
+            roots = any(has(tree, {"root"}) for tree in (one, other))
+            return None if roots else equal_rational(one, other)
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
@@ -229,7 +232,7 @@ def judged(
             reading=reading | about.letters,
             kind=kind,
             about=about,
-            algebra=lambda one, other: same_statement(one, other, equal),
+            algebra=lambda one, other: same_statement(one, other, equal, about.ordered),
         )
 
     first, *others = _different(gold, answer, kind)

@@ -16,7 +16,7 @@ An undefined function, f(x), has a random value for each value of its arguments.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +28,7 @@ from typing import NamedTuple
 from setrl_grader.budget import spend
 from setrl_grader.exact import exact_value
 from setrl_grader.grammar import UnreadableError
-from setrl_grader.trees import CAPITALS, Tree, letters_of, quotient, renamed, walk
+from setrl_grader.trees import Tree, letters_of, quotient, renamed, walk
 
 POINTS = 3
 BRANCHES, DRAWS = 16, 64  # points for each field, and tries for each, where √u has a sign to draw
@@ -36,6 +36,7 @@ SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
 ORDER = 8 * prod(SMALL_PRIMES[1:])  # N
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
 MAX_DIGITS = 2_000
+MAX_POWER = 10  # that is written out
 STEP, ROOT_STEP = 5, 60
 _ROOTS = frozenset(["root", "^"])
 
@@ -44,7 +45,7 @@ class _NoRootError(Exception):
     """A number has no square root in a field, so that another point must be drawn."""
 
 
-def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | None:
+def equal_rational(one: Tree, other: Tree, ordered: Set[str] = frozenset()) -> bool | None:
     r"""Whether two rational functions with exact numbers are equal; None where one is not such.
 
         f(x) = g(x) mod p at a random point x, for three random primes p
@@ -52,12 +53,12 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     Args:
         one: The gold.
         other: The answer.
-        matrices: Whether capitals are, so that the order of a product counts: AB + C is C + AB.
+        ordered: Letters of matrices, say, whose order in a product counts: AB + C is C + AB.
 
     >>> from setrl_grader.grammar import read
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
-    >>> equal_rational(read("AB+C"), read("C+BA"), matrices=True)
+    >>> equal_rational(read("AB+C"), read("C+BA"), ordered={"A", "B"})
     False
     >>> equal_rational(read(r"\sqrt{8}"), read(r"2\sqrt{2}"))
     True
@@ -68,7 +69,7 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     branches, irrational = any(map(letters_of, operations)), False
     try:
         for field in _fields() * (BRANCHES if branches else 1):
-            sides, values = _at_a_point((one, other), letters, field, rng, matrices)
+            sides, values = _at_a_point((one, other), letters, field, rng, ordered)
             if sides[0].new != sides[1].new:  # ln u has fewer values than 0·ln u leaves
                 return None
             irrational = sides[0].irrational or sides[1].irrational
@@ -85,7 +86,7 @@ def _at_a_point(
     letters: list[str],
     field: _Field,
     rng: random.Random,
-    matrices: bool,
+    ordered: Set[str],
 ) -> tuple[list[_Side], list[int]]:
     """Return both values at a random point at which all square roots exist.
 
@@ -94,7 +95,7 @@ def _at_a_point(
     """
     for _ in range(DRAWS):
         point = {letter: rng.randrange(2, field.prime) for letter in letters}
-        sides = [_Side(point, field, matrices) for _ in trees]
+        sides = [_Side(point, field, ordered) for _ in trees]
         with suppress(_NoRootError):
             values = [side.value(tree) for side, tree in zip(sides, trees, strict=True)]
             return sides, values
@@ -166,9 +167,9 @@ class _Side:
         irrational: Whether a root has its exact value.
     """
 
-    def __init__(self, point: Mapping[str, int], field: _Field, matrices: bool):
+    def __init__(self, point: Mapping[str, int], field: _Field, ordered: Set[str]):
         self.point = point
-        self.matrices = matrices
+        self.ordered = ordered
         self.field = field
         self.new: set[tuple[object, ...]] = set()
         self.irrational = False
@@ -189,6 +190,8 @@ class _Side:
             return drawn(tree.text, ()) % prime
         if tree.op == "constant" and tree.text == "i":
             return self.field.root_of_unity(Fraction(1, 4))
+        if tree.op == "^" and self.ordered and len([*_factors(tree)]) > 1:
+            return self._product(tree)
         if tree.op == "^" and (exponent := _integer(tree.parts[1])) is not None:
             base = self.value(tree.parts[0])
             return pow(base if exponent >= 0 else _inverse(base, self.field), abs(exponent), prime)
@@ -218,12 +221,19 @@ class _Side:
             return -values[0] % prime
         if tree.op == "/":
             return values[0] * _inverse(values[1], self.field) % prime
-        if self.matrices and tree.op == "*":
-            capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
-            ordered = [value for value, is_one in zip(values, capital, strict=True) if is_one]
-            values = [value for value, is_one in zip(values, capital, strict=True) if not is_one]
-            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % prime]
+        if self.ordered:
+            return self._product(tree)
         return reduce(lambda product, value: product * value % prime, values)
+
+    def _product(self, tree: Tree) -> int:
+        """Return a product in which some factors do not commute, powers of them written out."""
+        factors = [*_factors(tree)]
+        kept = [bool(letters_of(each) & self.ordered) for each in factors]
+        pairs = [*zip(map(self.value, factors), kept, strict=True)]
+        ordered = [value for value, keeps in pairs if keeps]
+        values = [value for value, keeps in pairs if not keeps]
+        values += ordered if len(ordered) < 2 else [drawn("product", ordered)]
+        return prod(values) % self.field.prime
 
     def _as_letter(self, tree: Tree, values: list[int]) -> int:
         self.new.add((tree.op, tree.text, *values))
@@ -303,6 +313,17 @@ class _Side:
         if isqrt(rest) ** 2 != rest:
             return None
         return root * isqrt(rest) * _inverse(radicand.denominator, self.field) % self.field.prime
+
+
+def _factors(tree: Tree) -> Iterator[Tree]:
+    """Yield the factors of a product; a small power is its base so many times."""
+    power = _integer(tree.parts[1]) if tree.op == "^" else 1
+    parts = tree.parts if tree.op == "*" else tree.parts[:1] * (power or 0)
+    if tree.op not in ("*", "^") or not (power and 0 < power < MAX_POWER):
+        yield tree
+        return
+    for each in parts:
+        yield from _factors(each)
 
 
 def _signed_root(value: int, field: _Field) -> int:

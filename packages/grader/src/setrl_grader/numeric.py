@@ -75,6 +75,17 @@ def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     return None
 
 
+def _is_excused(values: list[Any], point: Point) -> bool:
+    """Whether only one side may have a value: at whole numbers, not the gold beyond the first.
+
+    n!/(n − 2)! is 0 at n = 1, as 1/(−1)! is; and n! is n·(n − 1)! from 1 on.
+    """
+    whole = [place for place in point.values() if place == int(place)]
+    if not point or not whole or values[0] is None:
+        return not point or bool(whole)
+    return min(whole) <= 1 or values[0] == 0
+
+
 def _short(number: Any) -> str:
     return str(mp.nstr(number, SHOWN_DIGITS))
 
@@ -147,7 +158,7 @@ class _Pair:
                 values = [side.bounds(tree) for side, tree in zip(sides, self.trees, strict=True)]
                 missing = [value is None for value in values]
                 if any(missing):
-                    return None if all(missing) or not point or is_whole(point) else False
+                    return None if all(missing) or _is_excused(values, point) else False
                 near = self._needed(sides) if sure else DIGITS - CANCELLED
                 if near > MOST_DIGITS or any(value is NotImplemented for value in values):
                     break

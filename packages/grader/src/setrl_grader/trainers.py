@@ -83,11 +83,17 @@ def compute_score(
 
 
 def _last_text(completion: object) -> str:
-    """Return plain text, or the text of the last message without its other blocks."""
-    last = completion[-1] if isinstance(completion, list | tuple) and completion else completion
+    """Return plain text, or the text of the assistant's last message without its other blocks."""
+    messages = completion if isinstance(completion, list | tuple) else [completion]
+    said = [each for each in messages if _role(each) in (None, "assistant")]
+    last = said[-1] if said else None
     content = last.get("content") if isinstance(last, Mapping) else last
     blocks = content if isinstance(content, list | tuple) else [content]
     return "".join(map(_of_block, blocks))
+
+
+def _role(message: object) -> object:
+    return message.get("role") if isinstance(message, Mapping) else None
 
 
 def _of_block(block: object) -> str:
