@@ -1167,6 +1167,11 @@ RIGHT_TEXTS: list[tuple[str, str]] = [
     ("1,2", r"$\boxed{1}$, $\boxed{2}$"),
     ("5", r"<think>\boxed{4}</think> So \boxed{5}"),
     ("5", r"It is \boxed{5} (that is, \boxed{5})."),
+    ("5", r"- \boxed{5}"),
+    ("5", r"$\boxed{5}$ - the answer is 5, not 6."),
+    ("5", r"It is **\boxed{5}** cm, as $2+3=5$."),
+    ("5", r"\textbf{\boxed{5}}"),
+    ("5", r"$7$ is not even, so it is $\boxed{5}$."),
 ]
 WRONG_TEXTS: list[tuple[str, str]] = [
     ("5", r"<think>It is \boxed{5}"),
@@ -1175,9 +1180,26 @@ WRONG_TEXTS: list[tuple[str, str]] = [
     ("5", r"<think>a</think><think>\boxed{5}"),
     ("1,2", r"\boxed{1}"),
     ("(1,2)", r"\boxed{1} or \boxed{2}"),
+    ("5", r"So $x = -\boxed{5}$."),
+    ("5", r"It is $\boxed{5}\times 10^{3}$ m."),
+    ("3", r"We get $\frac{\boxed{3}}{4}$."),
+    ("9", r"It is $\sqrt{\boxed{9}}$."),
+    ("3", r"It is $\boxed{3}\sqrt{2}$."),
+    ("5", r"The answer is definitely not \boxed{5}."),
+    ("12", r"So \boxed{12}. Wait, I forgot to halve it: the final answer is 6."),
+    ("5", r"A common mistake is \boxed{5}. The true value is 7."),
 ]
 
 WRONG_NUMBERS: list[tuple[str, str]] = [
+    ("18", "It is false that the answer is 18."),
+    ("18", "Nobody in the class believes the answer is 18"),
+    ("18", "There is no way she has 18."),
+    ("18", "It is unlikely that the total is 18."),
+    ("18", "We could check if she has 18."),
+    ("18", "#### 18\nSorry, that is wrong: it is 20."),
+    ("18", "<answer>18</answer> Correction: she has 20."),
+    ("18", "The answer is 18.\nHold on, I forgot two eggs, so she has 20."),
+    ("18", "9 * 2 = 18 but half of that is lost"),
     ("7", "x = 6, y = 7"),
     ("7", "is it 7?"),
     ("7", "7 = x, 8 = y"),
@@ -1371,6 +1393,11 @@ WRONG_NUMBERS: list[tuple[str, str]] = [
     ("23", "#### 2**3"),
 ]
 RIGHT_NUMBERS: list[tuple[str, str]] = [
+    ("18", "#### 18\nThat is 9 * 2 = 18."),
+    ("18", "#### 18\n\nQuestion: Tom has 5 eggs."),
+    ("18", "Since 9 is odd, the answer is 18."),
+    ("40", "So 120 - 80 = 40 girls are not in the team."),
+    ("26", "They need to raise $26 more because 200 minus 174 equals 26."),
     ("7", "7 = x"),
     ("7", r"\boxed{7=x}"),
     ("5", "The final answer is:\n5"),
@@ -1420,6 +1447,8 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
     ("5", "The answer is 5 cups"),
 ]
 WRONG_CHOICES: list[tuple[str, str]] = [
+    ("B. 12 cm", "B. 13 cm"),
+    ("B", "I doubt that the answer is B."),
     ("B", "The answer is B. However it's C"),
     ("B", "B. I am not sure"),
     ("B", "(B) Option C"),

@@ -12,6 +12,15 @@ _BARE = (  # \boxed 12, \boxed x
 _TOKEN = re.compile(rf"\\(?:boxed|fbox)\s*(?:\{{|{_BARE})|\\.|[{{}}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
 _CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
+_FONTS = r"(?:text|math)[a-z]*|bf|it|rm|color|underline|displaystyle|left|right|big+[lr]?"
+_BINDS_BEFORE = re.compile(  # a sign, an exponent, the argument of a command
+    r"(?:[\d\s=$(){}\[\]]-|\A-|[=\d)}]\s*[-+*/]\s*|[\^_]\s*\{?\s*|\\(?:cdot|times|div|pm|mp)\s*"
+    rf"|\\(?!{_FONTS})[a-zA-Z]+\s*(?:\[[^\]]*\]\s*)?(?:\{{[^{{}}]*\}}\s*)?\{{\s*)\Z"
+)
+_BINDS_BEHIND = re.compile(
+    r"\s*(?:[\^_!]|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
+    r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
+)
 _LONGEST_GAP = 200
 MAX_BOXES = 16
 
@@ -37,7 +46,8 @@ def final_boxes(text: str) -> FinalBoxes:
     r"""Read the boxes at the end of a sample (`\boxed{…}`, `\boxed 5`); time linear in its length.
 
     Without braces a box holds a number or a letter, if nothing goes on behind it. A box within a
-    box is part of the outer one. Escaped braces (`\{`) are text.
+    box is part of the outer one, and a box to which a sign or a command belongs is no answer.
+    Escaped braces (`\{`) are text.
 
     >>> final_boxes(r"first \boxed{1}.\nThus \boxed{\frac{1}{2}}").answers
     ('1', '\\frac{1}{2}')
@@ -52,6 +62,8 @@ def final_boxes(text: str) -> FinalBoxes:
     while first > earliest and _belong_together(text, closed[first - 1][1], closed[first][0]):
         first -= 1
     found = closed[first:]
+    if any(_is_bound(text, *each) for each in found):
+        return FinalBoxes((), cut_off=False)
     joined = all(_is_joint(text, end, start) for (_, end), (start, _) in pairwise(found))
     return FinalBoxes(tuple(text[start:end] for start, end in found), cut_off=False, joined=joined)
 
@@ -84,6 +96,14 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
         elif len(what) > 2:
             open_at.append(token.end())
     return closed, max(open_at, default=-1)
+
+
+def _is_bound(text: str, start: int, end: int) -> bool:
+    r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
+    begin = text.rfind("\\", 0, start)
+    before = text[max(begin - _LONGEST_GAP, 0) : begin]
+    behind = text[end + (text[end : end + 1] == "}") : end + _LONGEST_GAP]
+    return bool(_BINDS_BEFORE.search(before) or _BINDS_BEHIND.match(behind))
 
 
 def _belong_together(text: str, end: int, start: int) -> bool:

@@ -20,7 +20,7 @@ from setrl_grader.grader import guarded
 from setrl_grader.grades import Reason
 from setrl_grader.math_grader import MathGrader
 from setrl_grader.normal_form import normal_form
-from setrl_grader.stated import HOPE, Stated, after_thinking, stated_answer
+from setrl_grader.stated import HOPE, Stated, after_thinking, is_asserted, stated_answer
 from setrl_grader.units import UNITS
 
 _FORMULA = re.compile(
@@ -29,7 +29,7 @@ _FORMULA = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _LEADS = re.compile(  # what ends the words before a formula that states the answer
-    r"(?:.*(?:\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
+    r"(?:.*(?P<verb>\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
 _UNGRADED = {Reason.BAD_GOLD, Reason.TOO_LARGE}
@@ -144,7 +144,9 @@ def _of_prose(stated: Stated) -> str:
         return stated.text
     before = stated.text[: formulas[0].start()]
     behind = set(_WORD.findall(HOPE.sub("", stated.text[formulas[0].end() :])))
-    if len(formulas) > 1 or not (_LEADS.match(before) and behind <= UNITS | {"percent"}):
+    lead = _LEADS.match(before)
+    asserted = lead and is_asserted(before[: lead.start("verb")] if lead["verb"] else before)
+    if len(formulas) > 1 or not (asserted and behind <= UNITS | {"percent"}):
         return ""
     formula = next(each for each in formulas[0].groups() if each)
     return f"{formula}{'%' * ('percent' in behind)}"

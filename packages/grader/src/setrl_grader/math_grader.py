@@ -26,7 +26,7 @@ from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.problems import is_copied, problem_of
-from setrl_grader.stated import after_thinking
+from setrl_grader.stated import after_thinking, is_taken_back
 from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
@@ -183,6 +183,8 @@ class MathGrader(Grader):
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
+        if is_taken_back(thought, boxes.answers[-1]):
+            return Reason.NO_ANSWER
         forms = [turned(normal_form(answer, letters), kind) for answer in boxes.answers]
         if len(set(map(spaceless, forms))) > 1:
             return Reason.SEVERAL_BOXES
