@@ -771,6 +771,12 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("e^x", "(C)e^x"),
         (r"\arctan x+\arctan\frac{1}{5000}", r"\arctan((5000x+1)(5000-x)^{-1})"),
     ],
+    "values with another rounded form": [
+        (r"\sqrt{2}", r"\sqrt{2}\approx 1.5"),
+        (r"\sqrt{2}", r"\sqrt{3}\approx 1.73"),
+        ("2.35", r"x\approx 2.4"),
+        ("2", r"2\text{ for no }n"),
+    ],
     "equal at whole numbers alone": [
         (r"\frac{x^n}{n!}", r"\frac{x^n\cos(2\pi x)}{n!}"),
         (r"1+x+\frac{x^2}{2!}", r"1+x+\frac{x^2}{2}+\sin(\pi x)"),
@@ -806,6 +812,14 @@ WRONG_WITH_UNITS: list[tuple[str, str]] = [
 ]
 
 RIGHT: dict[str, list[tuple[str, str]]] = {
+    "values with their rounded forms, and remarks": [
+        (r"\sqrt{2}", r"\sqrt{2}\approx 1.414"),
+        (r"\frac{22}{7}", r"\frac{22}{7}\approx 3.14"),
+        ("2.35", r"x\approx 2.35"),
+        ("2.35", r"\approx 2.35"),
+        ("x=2", r"x=2\text{ (double root)}"),
+        ("f(n)=n", r"f(n)=n\text{ for all }n"),
+    ],
     "braces, and whole letters": [
         ("2x+1", "2{x}+1"),
         (r"\sin(x^2)", r"\sin{x}^2"),
@@ -1706,6 +1720,8 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Here $[t]$ is rounded down.", "[2x]+1", "2x+1"),
     ("Here $[t]$ is rounded down.", r"2+[\sin x]", r"2+\sin x"),
     ("Find the probability.", r"\frac{1}{4}", "1:4"),
+    ("It is 5 m. How many cm is it?", "500", r"500\text{ m}"),
+    ("Which city? A. Rome B. Paris C. Oslo", "B", r"\text{B. Rome}"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Find the vertex $(h,k)$ of the parabola.", "(3,-2)", "k=-2, h=3"),
@@ -1725,4 +1741,8 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("$A$ and $B$ are matrices.", "AB+B", "B+AB"),
     ("A cube has the edge $e$. Find its area.", "6e^2", "6ee"),
     ("What is the ratio of the areas?", r"\frac{1}{4}", "1:4"),
+    ("Find the length of $AB$ in cm.", "12", r"12\text{ cm}"),
+    ("How many hours did it take?", r"5\text{ hours}", "5"),
+    ("Find the area in square centimetres.", r"18\pi\text{ cm}^2", r"18\pi"),
+    ("Which city? A. Rome B. Paris C. Oslo", "B", r"\text{B. Paris}"),
 ]

@@ -15,6 +15,8 @@ from setrl_grader.names import is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.problems import FORMULA
 from setrl_grader.trees import Part
+from setrl_grader.units import one_name, split_unit
+from setrl_grader.words import choice_of
 
 _ASKS = r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?)\b"
 _NOUN = (  # what may be said of a name that is asked for
@@ -42,6 +44,10 @@ _INTERVAL = re.compile(
     re.IGNORECASE,
 )
 _RATIO = re.compile(r"\bratio|\bproportion|\bscale|\d\s*:\s*\d|[a-zA-Z]:[a-zA-Z]")
+_UNITS = re.compile(
+    r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
+    r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
+)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
@@ -68,6 +74,7 @@ class Said(NamedTuple):
         points: Whether (1, 2) is a point, and no interval.
         in_order: Whether the members of a list are asked for in an order.
         ratio: Whether it is about a ratio, so that 2:4 is 1:2, and no score.
+        units: The one name of each unit in which it asks for the answer.
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -80,6 +87,7 @@ class Said(NamedTuple):
     in_order: bool = False
     first: tuple[str, ...] = ()
     ratio: bool = False
+    units: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=1024)
@@ -106,6 +114,7 @@ def said(problem: str) -> Said:
         points=direct or not _INTERVAL.search(problem),
         in_order=bool(_IN_ORDER.search(_SENTENCE.split(problem.strip())[-1])),
         ratio=bool(_RATIO.search(problem)),
+        units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem)),
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
     )
 
@@ -137,6 +146,21 @@ def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
 
 
 NOTHING_SAID = Said()
+
+
+def without_option(gold: str, answer: str, problem: str) -> str:
+    """Return only the letter of a choice with the text that the problem has behind it.
+
+    >>> without_option("B", "B. Paris", "Which? (A) Rome (B) Paris"), without_option("B", "(b)", "")
+    ('B', 'B')
+    """
+    if re.fullmatch("[A-J]", gold) is None:
+        return answer
+    if re.fullmatch(r"\([a-j]\)", answer):
+        return answer[1].upper()
+    letter, text = choice_of(answer) or ("", "")
+    option = rf"(?<![A-Za-z]){letter}[).:]\s*{re.escape(text.strip())}(?!\w)"
+    return letter if text and re.search(option, normal_form(problem)) else answer
 
 
 def is_asked(name: Part, problem: str) -> bool:

@@ -326,7 +326,7 @@ class _Comparison:
         one, other, differ = _without_names(gold, answer, self.kind == "equation")
         if differ:
             return _of_other_names(gold, answer)
-        bare = _without_unit(one.text, other.text, self.units, self.about.first)
+        bare = _without_unit(one.text, other.text, self.units, self.about)
         if bare != (one.text, other.text):
             one, other = self.part(bare[0]), self.part(bare[1])
         keys = spaceless(one.text), spaceless(other.text)
@@ -609,10 +609,11 @@ def _with_letter(text: str, unit: str, letters: tuple[str, ...]) -> tuple[str, s
     return text[: -len(letter)].rstrip(), letter
 
 
-def _without_unit(gold: str, answer: str, lone: bool, letters: tuple[str, ...]) -> tuple[str, str]:
+def _without_unit(gold: str, answer: str, lone: bool, about: Said) -> tuple[str, str]:
     """Return both without the unit that both have, or one of them if a unit may be lone.
 
-    What is a letter in the problem is no unit: 3g is not 3 grams there.
+    What is a letter in the problem is no unit: 3g is not 3 grams there. A unit in which the problem
+    asks for the answer may be lone: "how many hours".
     """
     (bare_gold, gold_unit), (bare_answer, answer_unit) = (
         (amount, sign) if sign else split_unit(text)
@@ -620,9 +621,10 @@ def _without_unit(gold: str, answer: str, lone: bool, letters: tuple[str, ...]) 
         for amount, sign in [split_currency(text)]
     )
     if not gold_unit and answer_unit:
-        bare_gold, gold_unit = _with_letter(gold, answer_unit, letters)
+        bare_gold, gold_unit = _with_letter(gold, answer_unit, about.first)
     elif not answer_unit and gold_unit:
-        bare_answer, answer_unit = _with_letter(answer, gold_unit, letters)
+        bare_answer, answer_unit = _with_letter(answer, gold_unit, about.first)
+    lone = lone or one_name(gold_unit or answer_unit) in about.units
     if not (lone or (gold_unit and answer_unit)):
         return gold, answer
     if gold_unit and answer_unit and one_name(gold_unit) != one_name(answer_unit):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
-from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said
+from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said, without_option
 from setrl_grader.boxes import final_boxes
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -31,6 +31,11 @@ from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
 from setrl_grader.units import split_unit
 from setrl_grader.words import choice_of
 
+LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
+_REMARK = re.compile(  # which takes nothing back
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?"
+    r"|for (?:all|every|any)(?: (?:real|positive|nonzero|natural|numbers?))* [a-z])\Z"
+)
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 _SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
 
@@ -157,6 +162,7 @@ class MathGrader(Grader):
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
+        answer = without_option(gold_form, answer, problem)
         if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
         about = said(problem)
@@ -337,9 +343,16 @@ def _exact(stated: str, kind: str, about: bool = True) -> str:
 
     If the gold declares a value, AB = CD names the value CD.
     """
+    stated = _REMARK.sub("", stated)
     part = parse(stated)
-    if about and (part.kind, part.marks) == ("relation", r"\approx"):
-        return part.parts[is_name(part.parts[0])].text
+    if (part.kind, part.marks) == ("relation", r"\approx"):
+        exact, rounded = (each.text for each in part.parts)
+        if not exact:
+            return rounded
+        if about or is_name(part.parts[0]):
+            return rounded if is_name(part.parts[0]) else exact
+        is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
+        return exact if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
 
