@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from setrl_grader.forms import FORMULA
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
+from setrl_grader.marks import choice_of
 from setrl_grader.names import is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
-from setrl_grader.problems import FORMULA
 from setrl_grader.trees import Part
 from setrl_grader.units import one_name, split_unit
-from setrl_grader.words import choice_of
 
 _ASKS = r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?)\b"
 _NOUN = (  # what may be said of a name that is asked for
@@ -33,10 +33,15 @@ _PIECE = re.compile(
 _COMPLEX = re.compile(r"\bcomplex\b|\bmodul(?:us|i)\b|\bdeterminant|\bmatri(?:x|ces)\b")
 _MATRICES = re.compile(r"\bmatri(?:x|ces)\b")
 _NO_PRODUCT = re.compile(  # letters that stand in an order
-    r"\babelian\b|\bdihedral\b|\bfree group\b|\bpalindrome\b|\bwhich order\b|\bcommut",
+    r"\babelian\b|\bdihedral group\b|\bfree group\b|\bpalindrome\b|\bwhich order\b"
+    r"|\bcommut(?:ative|es?\b(?! to))",
     re.IGNORECASE,
 )
-_CONSTANT = re.compile(r"\bimaginary\b|\bcomplex\b|\beuler|\bnatural log|i\^\{?2\}?\s*=\s*-", re.I)
+_CONSTANT = re.compile(  # or e^x
+    r"\bimaginary\b|\bcomplex\b|\beuler|\bnatural log|i\^\{?2\}?\s*=\s*-|i\s*=\s*\\sqrt"
+    r"|2\.718|\be\^",
+    re.IGNORECASE,
+)
 _INTERVAL = re.compile(
     r"\b(?:interval|inequalit|increas|decreas|concave|converg|solv|solution)|\b(?:range|domain|value"
     r"|set|real)s?\b|[<>≤≥]"
@@ -53,8 +58,6 @@ _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
 _KIND = re.compile(r"\\(?:overline|widehat|overrightarrow|vec|angle|triangle)|m(?=\\angle)|[|{}\s]")
 _ALWAYS = frozenset(["answer", "ans", "total"])
-
-
 _IN_ORDER = re.compile(
     r"\bin (?:this|that|the(?: same)?|increasing|decreasing|ascending|descending) order\b"
     r"|\border from\b|\bnext \w+ terms\b|\brespectively\W*\Z",
@@ -114,7 +117,8 @@ def said(problem: str) -> Said:
         points=direct or not _INTERVAL.search(problem),
         in_order=bool(_IN_ORDER.search(_SENTENCE.split(problem.strip())[-1])),
         ratio=bool(_RATIO.search(problem)),
-        units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem)),
+        units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem))
+        - {""},
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
     )
 
@@ -151,16 +155,13 @@ NOTHING_SAID = Said()
 def without_option(gold: str, answer: str, problem: str) -> str:
     """Return only the letter of a choice with the text that the problem has behind it.
 
-    >>> without_option("B", "B. Paris", "Which? (A) Rome (B) Paris"), without_option("B", "(b)", "")
-    ('B', 'B')
+    >>> [without_option("B", text, "Which? (A) Rome (B) Paris") for text in ("B. Paris", "B. Rome")]
+    ['B', 'B. Rome']
     """
-    if re.fullmatch("[A-J]", gold) is None:
-        return answer
-    if re.fullmatch(r"\([a-j]\)", answer):
-        return answer[1].upper()
     letter, text = choice_of(answer) or ("", "")
     option = rf"(?<![A-Za-z]){letter}[).:]\s*{re.escape(text.strip())}(?!\w)"
-    return letter if text and re.search(option, normal_form(problem)) else answer
+    stands = gold == letter and text and re.search(option, normal_form(problem))
+    return letter if stands else answer
 
 
 def is_asked(name: Part, problem: str) -> bool:
@@ -178,11 +179,12 @@ def names_another(gold: Part, answer: Part, problem: str) -> bool:
     if is_named(gold) or gold.kind == "relation" or any(map(is_named, gold.parts)):
         return False
     if answer.kind == "relation" and not ORDERS.isdisjoint(answer.marks.split()):
-        letters = [each.text for each in answer.parts if re.fullmatch("[a-z]", each.text)]
-        asked = [each for each in said(problem).asked if re.fullmatch("[a-z]", each)]
-        return bool(letters and problem) and not (
-            letters[0] in asked if asked else _stands(letters[0], problem)
+        letters, asked = (
+            [each for each in texts if re.fullmatch("[a-z]", each)]
+            for texts in ((each.text for each in answer.parts), said(problem).asked)
         )
+        known = letters and (letters[0] in asked if asked else _stands(letters[0], problem))
+        return bool(letters and problem and not known)
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem) for each in answer.parts)
     if not is_named(answer):

@@ -1,32 +1,60 @@
-r"""In which form an answer is given: numbers carried out, conditions solved, products factored.
+r"""In which form an answer is given: operations done, conditions solved, nothing copied.
 
     left(answer) ⊆ left(gold)
 
 An answer leaves no operation to do that the gold does not leave as well: 17·23 is no answer to 391,
 but 3·2²⁰¹³ may have 6·2²⁰¹². What a problem asks for, the gold shows: to factor is asked where the
 gold is a product.
+
+An answer that copies a formula of the problem answers nothing. A formula stands there if it is
+written there, up to spaces, the order of terms, factors and sides, and commas. Few-shot examples
+before the problem do not count.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 
-from setrl_grader.exact import exact_value
+from setrl_grader.grammar import parse
 from setrl_grader.names import is_named, value_of
+from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.numbers import literal
-from setrl_grader.trees import Part, Tree, has, letters_of, walk
+from setrl_grader.tokens import joined, tokens
+from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of, walk, whole
 
-_COUNTS = {"!", "!!", "binom"}
 _ROUNDED = {"abs", "floor", "ceil", "log"}
-_FACTOR = re.compile(r"\bfactor(?:i[sz]e|ed|i[sz]ed|ing|i[sz]ation)?\b", re.IGNORECASE)
-_EXPAND = re.compile(r"\b(?:expand|multiply out|standard form)", re.IGNORECASE)
-_RADICAL = re.compile(r"\brationali[sz]|\bradical form|\bsimplif", re.IGNORECASE)
-_SIMPLIFY = re.compile(r"\bsimpl(?:if|est)", re.IGNORECASE)
 _SOLVE = re.compile(r"\bsolve|\bexpress\b|\bin terms of\b|\bisolate\b|\bsubject\b", re.IGNORECASE)
+MAX_LENGTH = 20_000  # characters of a problem: its end is read
+_EXAMPLE = re.compile(
+    r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
+    re.IGNORECASE | re.MULTILINE,
+)
+FORMULA = re.compile(
+    r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
+)
+_LEXEME = re.compile(r"\\[a-zA-Z]+|[a-zA-Z]{2,}|\d+(?:\.\d+)?|\S")
+_WORD = re.compile(r"[a-zA-Z]{2,}\Z")
+_ENDS = frozenset(["", "=", "<", ">", ",", ":", ";", "?", ".", "|", r"\le", r"\ge", "&"])
+_BEFORE = _ENDS | {"(", "{", "["}
+_BEHIND = _ENDS | {")", "}", "]", r"\\"}
+_SIDES = re.compile(  # what is between the lines of a display
+    r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
+)
+_FORMS = [  # what a problem asks for → whether the gold has this form, and an answer lacks it
+    (re.compile(r"\bfactor(?:i[sz]e|ed|i[sz]ed|ing|i[sz]ation)?\b", re.IGNORECASE),
+     lambda gold, answer: _factors(answer) < _factors(gold) > 1),
+    (re.compile(r"\b(?:expand|multiply out|standard form)", re.IGNORECASE),
+     lambda gold, answer: _is_product_of_sums(answer) and not _is_product_of_sums(gold)),
+    (re.compile(r"\bsimpl(?:if|est)", re.IGNORECASE),
+     lambda gold, answer: letters_of(gold) and _size(answer) >= 2 * _size(gold)),
+    (re.compile(r"\brationali[sz]|\bradical form|\bsimplif", re.IGNORECASE),
+     lambda gold, answer: _is_over_root(answer) and not _is_over_root(gold)),
+]  # fmt: skip
 
 
 def is_undone(gold: Part, answer: Part) -> bool:
@@ -60,13 +88,7 @@ def is_another_form(gold: Part, answer: Part, problem: str) -> bool:
         return True
     if ours is None or theirs is None:
         return False
-    if _FACTOR.search(problem) and _factors(theirs) < _factors(ours) > 1:
-        return True
-    if _EXPAND.search(problem) and _is_product_of_sums(theirs) and not _is_product_of_sums(ours):
-        return True
-    if _SIMPLIFY.search(problem) and letters_of(ours) and _size(theirs) >= 2 * _size(ours):
-        return True
-    return bool(_RADICAL.search(problem)) and _is_over_root(theirs) and not _is_over_root(ours)
+    return any(asked.search(problem) and lacks(ours, theirs) for asked, lacks in _FORMS)
 
 
 def _has_name_of(gold: Part, answer: Part) -> bool:
@@ -115,17 +137,12 @@ def _is_rational(tree: Tree) -> bool:
     """Whether a number is an integer, a fraction, a decimal, or a power of one of them."""
     if tree.op == "degrees":
         return _is_rational(tree.parts[0])
-    power = tree.op == "^" and _is_whole(tree.parts[1]) and _is_rational(tree.parts[0])
+    power = tree.op == "^" and whole(tree.parts[1]) is not None and _is_rational(tree.parts[0])
     return power or literal(tree) is not None
 
 
 def _is_exact(tree: Tree) -> bool:
     return _is_rational(tree) and not any("." in each.text for each in walk(tree))
-
-
-def _is_whole(tree: Tree) -> bool:
-    bare = tree.parts[0] if tree.op == "-" else tree
-    return bare.op == "number" and bare.text.isdecimal()
 
 
 def _left(tree: Tree) -> set[str]:
@@ -136,7 +153,7 @@ def _left(tree: Tree) -> set[str]:
 def _kind_left(tree: Tree) -> str:
     if (tree.op.startswith("\\") and tree.op != r"\exp") or tree.op in _ROUNDED:
         return "function"
-    if tree.op in _COUNTS:
+    if tree.op in COUNTS:
         return "count"
     if tree.op == "+":
         most = max(Counter(frozenset(_irrationals(term)) for term in tree.parts).values())
@@ -166,7 +183,7 @@ def _is_power_left(base: Tree, exponent: Tree) -> bool:
         return True
     bare = base.parts[0] if base.op == "-" else base
     value = (_is_rational(bare) and bare.op != "^") or (bare.op == "constant" and bare.text != "i")
-    return _is_whole(exponent) and not (value or _kind_left(bare) in ("count", "function"))
+    return whole(exponent) is not None and not (value or _kind_left(bare) in ("count", "function"))
 
 
 def _is_root_of_power(tree: Tree) -> bool:
@@ -190,8 +207,9 @@ def _factors(tree: Tree) -> int:
         return 0
     if tree.op in ("*", "-"):
         return sum(map(_factors, tree.parts))
-    if tree.op == "^" and _is_whole(tree.parts[1]) and len(tree.parts[1].text) in (1, 2):
-        return int(tree.parts[1].text) * _factors(tree.parts[0])
+    exponent = whole(tree.parts[1]) if tree.op == "^" else None
+    if exponent is not None and 0 <= exponent < 100:
+        return exponent * _factors(tree.parts[0])
     return _factors(tree.parts[0]) if tree.op == "/" else 1
 
 
@@ -210,3 +228,100 @@ def _is_product_of_sums(tree: Tree) -> bool:
 
 def _is_over_root(tree: Tree) -> bool:
     return any(each.op == "/" and has(each.parts[1], {"root"}) for each in walk(tree))
+
+
+def problem_of(prompt: object) -> str:
+    r"""Return the text of a problem: of the last message of a user, behind few-shot examples.
+
+    >>> problem_of("Problem: 1+1\nSolution: 2\n\nProblem: 1+2\nSolution:").strip()
+    '1+2\nSolution:'
+    >>> problem_of([{"role": "user", "content": "1+2"}, {"role": "assistant", "content": "So"}])
+    '1+2'
+    """
+    if isinstance(prompt, str):
+        found = list(_EXAMPLE.finditer(prompt))
+        text = prompt[found[-1].end() if found else 0 :]
+        return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
+    given = prompt if isinstance(prompt, list | tuple) else []
+    messages = [each for each in given if isinstance(each, Mapping)]
+    users = [each.get("content") for each in messages if each.get("role") == "user"]
+    last = users[-1] if users else ""
+    blocks = last if isinstance(last, list | tuple) else [last]
+    texts = (each.get("text") if isinstance(each, Mapping) else each for each in blocks)
+    return problem_of("\n".join(each for each in texts if isinstance(each, str)))
+
+
+def is_copied(gold: Part, answer: Part, problem: str) -> bool:
+    r"""Whether an answer that is more than a value stands in a problem, and the gold does not.
+
+    >>> problem = "Solve $2x+3y=6$ for $y$, where $x>0$."
+    >>> gold = parse(r"y=\frac{6-2x}{3}")
+    >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]
+    [True, False, False]
+    """
+    return has_operation(answer) and _stands(answer, problem) and not _stands(gold, problem, True)
+
+
+def _stands(part: Part, problem: str, whole: bool = False) -> bool:
+    """Whether a statement, its value, or each of its members stands in a problem, also within."""
+    if part.kind in ("list", "()", "{}") and part.parts:
+        return all(_stands(each, problem, whole) for each in part.parts)
+    value = value_of(part)
+    keys = {_key(part), _key(value)}
+    texts = {part.text, value.text}
+    written = any(_is_written(text, problem, whole) for text in texts)
+    return written or bool(keys & _keys(problem, whole))
+
+
+@lru_cache(maxsize=1024)
+def _keys(problem: str, whole: bool) -> frozenset[object]:
+    return frozenset(key for formula in _formulas(problem) for key in _all_keys(formula, whole))
+
+
+def _formulas(problem: str) -> Iterator[Part]:
+    for found in FORMULA.finditer(problem):
+        formula = next(filter(None, found.groups()), "")
+        for piece in {formula, *_SIDES.split(formula)}:
+            yield parse(normal_form(piece))
+
+
+def _all_keys(part: Part, whole: bool) -> Iterator[object]:
+    yield _key(part)
+    if part.tree is not None and not whole:
+        yield from map(_key_of, walk(part.tree))
+    for each in part.parts:
+        yield from _all_keys(each, whole)
+
+
+def _key(part: Part) -> object:
+    """Return a key that is the same for statements that are written alike, in any order."""
+    if part.tree is not None:
+        return _key_of(part.tree)
+    if part.kind != "relation":
+        return spaceless(part.text)
+    turned = part.marks.replace(">", "<").replace(r"\ge", r"\le")
+    return turned, frozenset(map(_key, part.parts))
+
+
+def _key_of(tree: Tree) -> object:
+    parts = tuple(map(_key_of, tree.parts))
+    ordered = tuple(sorted(parts, key=repr)) if tree.op in ("+", "*") else parts
+    return tree.op, tree.text, ordered
+
+
+@lru_cache(maxsize=1024)
+def _lexemes(problem: str) -> tuple[str, ...]:
+    return tuple(_LEXEME.findall(joined(tokens(problem))))
+
+
+def _is_written(text: str, problem: str, whole: bool) -> bool:
+    """Whether a formula is in a problem, also without dollar signs, but not within another."""
+    wanted, there = tuple(_LEXEME.findall(text)), ("", *_lexemes(problem), "")
+    for at in range(1, len(there) - len(wanted)):
+        if there[at : at + len(wanted)] == wanted:
+            before, behind = there[at - 1], there[at + len(wanted)]
+            if (before in (_ENDS if whole else _BEFORE) or _WORD.match(before)) and (
+                behind in (_ENDS if whole else _BEHIND) or _WORD.match(behind)
+            ):
+                return True
+    return False

@@ -11,25 +11,30 @@ from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
 from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said, without_option
-from setrl_grader.boxes import final_boxes
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
-from setrl_grader.forms import is_another_form
-from setrl_grader.golds import Gold, damage, gold_answer, gold_problem, type_of
-from setrl_grader.grader import Grader, check_lengths, guarded
-from setrl_grader.grades import Grade, GradeCounts, Reason
+from setrl_grader.forms import is_another_form, is_copied, problem_of
+from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
+from setrl_grader.marks import choice_of
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
-from setrl_grader.problems import is_copied, problem_of
-from setrl_grader.stated import after_thinking, is_taken_back
+from setrl_grader.stated import (
+    Gold,
+    after_thinking,
+    damage,
+    final_boxes,
+    gold_answer,
+    gold_problem,
+    is_taken_back,
+    type_of,
+)
 from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
 from setrl_grader.units import split_unit
-from setrl_grader.words import choice_of
 
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
@@ -381,9 +386,10 @@ def grade(text: str, gold: object, *, prompt: object = None) -> Grade:
     >>> grade(r"\boxed{x^4+64}", "(x^2-4x+8)(x^2+4x+8)", prompt="Factor $x^4+64$.").reason
     <Reason.COPIED: 'copied'>
     """
-    return _shared().grade(text, gold, prompt=prompt)
+    return shared().grade(text, gold, prompt=prompt)
 
 
 @cache
-def _shared() -> MathGrader:
+def shared() -> MathGrader:
+    """Return the grader of all calls that name none."""
     return MathGrader()
