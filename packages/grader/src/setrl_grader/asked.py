@@ -179,23 +179,22 @@ def names_another(gold: Part, answer: Part, problem: str) -> bool:
     if is_named(gold) or gold.kind == "relation" or any(map(is_named, gold.parts)):
         return False
     if answer.kind == "relation" and not ORDERS.isdisjoint(answer.marks.split()):
-        letters, asked = (
-            [each for each in texts if re.fullmatch("[a-z]", each)]
-            for texts in ((each.text for each in answer.parts), said(problem).asked)
-        )
+        letters = [each.text for each in answer.parts if re.fullmatch("[a-z]", each.text)]
+        asked = [each for each in said(problem).asked if re.fullmatch("[a-z]", each)]
         known = letters and (letters[0] in asked if asked else _stands(letters[0], problem))
         return bool(letters and problem and not known)
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem) for each in answer.parts)
     if not is_named(answer):
         return False
-    name, asked = spaceless(answer.parts[0].text), said(problem).asked
+    name = spaceless(answer.parts[0].text)
     if len(name) > 2 and name.isalpha() and not name.isupper() and problem:
         return name.lower() not in _ALWAYS and name.lower() not in problem.lower()
-    names = [each for each in asked if is_name(parse(each))]
+    wanted = said(problem).asked
+    names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
         return not any(_may_be(_bare(name), _bare(each)) for each in names)
-    return bool(asked) and _stands(name, problem) and not any(map(_RELATION.search, asked))
+    return bool(wanted) and _stands(name, problem) and not any(map(_RELATION.search, wanted))
 
 
 def _stands(name: str, problem: str) -> bool:

@@ -890,8 +890,10 @@ class _Reader:
             tree = self.inside("{")
             if self.next == "^" and tree.parts:  # \sin{2x}^2 shows sin 2x²
                 raise UnreadableError
-            power = self.take() and Tree("^", (tree, self.argument())) if self.next == "^" else tree
-            return self.postfixed(power)  # \sin{30}^\circ
+            if self.next == "^":
+                self.take()
+                tree = Tree("^", (tree, self.argument()))
+            return self.postfixed(tree)  # \sin{30}^\circ
         if self.next == "(":
             tree = self.group()
             if self.next == "°":  # of the argument, or of the value?

@@ -223,8 +223,7 @@ def _in_prose(text: str, place: str) -> Number | None:
     *before, last = text.split("=")
     if not before and place == "end":
         says = _SAYS.match(last)
-        lead = says and re.sub(r"\w+\s*\Z|:\s*\Z", "", says[0])
-        if says is None or not is_asserted(lead):
+        if says is None or not is_asserted(re.sub(r"\w+\s*\Z|:\s*\Z", "", says[0])):
             return None
         last = last[says.end() :]
     found = _COUNT.match(last)
