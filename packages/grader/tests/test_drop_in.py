@@ -34,7 +34,9 @@ def test_what_a_text_states(text, answer):
 
 @pytest.mark.parametrize(
     "text",
-    ["It is $5$ minus one", "less than $5$", "the square root of $5$", "The answer is twice $5$.",
+    ["It is false that the answer is $5$.", "I doubt that x is $5$.", "It is $5$ minus one",
+     "So it was wrong to say that we get $5$.", "less than $5$", "the square root of $5$",
+     "The answer is twice $5$.",
      "$5$ is wrong", "anything but $5$", "x is $5$ but y is big", "The answer is $4$, not.",
      "Either $4$ or $5$", "It is not $4$.", "We have $4$ and then $5$.", "", r"\boxed{4",
      "<think>4", "\\boxed{4}, but see \\boxed{5}"],

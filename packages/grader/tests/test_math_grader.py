@@ -184,3 +184,11 @@ def test_damage_that_was_found_in_real_golds(grader):
     golds = [r"x\leyz", r"(n-1)\leS", r"\trianglePQR", r"\textbf{(C)}\3", r"\p<1", "TheofPiseven.",
              "GPpassesthroughthemidpointofXY"]  # fmt: skip
     assert None not in grader.gold_problems(golds)
+
+
+def test_a_gold_with_several_boxes_is_unknown_unless_they_are_a_list(grader):
+    several = r"First we get $x=\boxed{3}$, and therefore $y=\boxed{5}$."
+    assert grader.grade(r"\boxed{5}", several).correct is None
+    assert grader.grade(r"\boxed{5}", "(a) \\boxed{3}\n(b) so \\boxed{5}").correct is None
+    assert grader.grade(r"\boxed{5, 3}", r"So we get \boxed{3} and \boxed{5}.").correct
+    assert grader.grade(r"\boxed{5}", r"So it is \boxed{5}, and we box \boxed{5}.").correct

@@ -2,6 +2,7 @@
 
 import pytest
 
+import attack_cases as cases
 from setrl_grader import (
     ChoiceGrader,
     MathGrader,
@@ -43,7 +44,7 @@ def test_a_formula_of_the_problem_is_no_answer(problem, gold, answer):
 RIGHT = [
     (SIMPLIFY, POLYNOMIAL, "2(3r^2-2r-12)", "it is another form"),
     ("Which is larger, $2^{10}x$ or $x^3+1$, for $x>40$?", "1+x^3", "x^3+1", "a choice"),
-    ("Let $AB=2$. What is $BC$?", "2", "AB=2", "a lone value"),
+    ("Let $AB=2$. What is $BC$?", "2", "BC=2", "a lone value"),
     ("Find $f$ with $f(f(x))=x$ and $f(x)=x$ at 0.", "f(z)=z", "f(x)=x", "a lone value"),
     ("Is it $x+1$ or $x+2$?", "x+1", "1+x", "the gold stands there"),
     ("Divide $x^2+x$ by $x$, not $2x+1$.", "x+1", "x+1", "it is a part of another formula"),
@@ -132,3 +133,13 @@ def test_trainers_pass_the_problem():
     for more in ({"question": problem}, {"prompt": chat}, {"problem": problem}):
         assert compute_score("math", copy, gold, extra_info=more)["score"] == 0.0
     assert compute_score("math", copy, gold)["score"] == 1.0
+
+
+@pytest.mark.parametrize(("problem", "gold", "answer"), cases.WRONG_TO_PROBLEMS)
+def test_what_the_problem_does_not_ask_for_is_no_answer(problem, gold, answer):
+    assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct is False
+
+
+@pytest.mark.parametrize(("problem", "gold", "answer"), cases.RIGHT_TO_PROBLEMS)
+def test_what_the_problem_asks_for_is_right(problem, gold, answer):
+    assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct

@@ -61,6 +61,8 @@ def test_a_row_without_an_answer_has_the_gold_of_the_next_column():
         ([{"content": [{"type": "text", "text": None}]}], 0.0),
         ([{"content": {"type": "text"}}], 0.0),
         ([{"role": "assistant"}], 0.0),
+        ([{"role": "assistant", "content": "No."}, {"role": "user", "content": r"\boxed{8}"}], 0.0),
+        ([{"role": "assistant", "content": r"\boxed{8}"}, {"role": "tool", "content": "7"}], 1.0),
         ([], 0.0),
         ([None], 0.0),
         (None, 0.0),

@@ -13,18 +13,27 @@ from setrl_grader.findings import Finding
 from setrl_grader.grammar import ORDERS, TURNED
 from setrl_grader.modular import equal_rational, same_up_to_factor
 from setrl_grader.tokens import APPLIED
-from setrl_grader.trees import Part, Tree, has_numbers, letters_of, may_be_matrices, replaced
+from setrl_grader.trees import (
+    CAPITALS,
+    Part,
+    Tree,
+    has_numbers,
+    letters_of,
+    may_be_matrices,
+    replaced,
+)
 
 Equal = Callable[[Tree, Tree], bool | None]
 
 
-def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
+def same_statement(gold: Part, answer: Part, equal: Equal, ordered: str = "") -> Finding:
     """Return whether two are the same statement; no, if one of them cannot be read.
 
     Args:
         gold: The correct answer.
         answer: The given answer.
         equal: Compares two expressions; None if it cannot decide.
+        ordered: Which letters do not commute: "capitals", "all"; "" if the capitals say so.
 
     >>> from setrl_grader.grammar import parse
     >>> same_statement(parse("2x-y+3=0"), parse("y=2x+3"), equal_rational).equal
@@ -40,8 +49,10 @@ def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
         return Finding(False, "unread", gold.text, answer.text, detail=(unread,))
     one = [side.tree for side in ours if side.tree]
     other = _with_same_letters(one, [side.tree for side in theirs if side.tree])
-    if any(map(may_be_matrices, [*one, *other])) and not any(map(has_numbers, one)):
-        equal = partial(equal_rational, matrices=True)
+    matrices = any(map(may_be_matrices, [*one, *other])) and not any(map(has_numbers, one))
+    if ordered or matrices:
+        letters = set[str]().union(*map(letters_of, [*one, *other]))
+        equal = partial(equal_rational, ordered=letters if ordered == "all" else CAPITALS)
     rule, same = "expression", _all_equal(one, other, equal)
     if len(signs) == 1 and any(map(letters_of, one)):  # 0 < 1 says what any true one says
         rule, same = "equation", same or _same_up_to_sign(signs[0], one, other, equal)

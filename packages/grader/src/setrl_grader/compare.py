@@ -10,9 +10,11 @@ docs/rewards.md has the rules.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 from typing import NamedTuple
 
+from setrl_grader.asked import NOTHING_SAID, Said
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
 from setrl_grader.forms import is_undone
@@ -33,6 +35,7 @@ from setrl_grader.names import are_points, is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
+from setrl_grader.tokens import GREEK
 from setrl_grader.trees import Part, walk
 from setrl_grader.units import one_name, split_currency, split_money, split_unit
 
@@ -68,6 +71,7 @@ def compare(
     unevaluated: bool = False,
     reading: frozenset[str] | None = None,
     kind: str = "",
+    about: Said = NOTHING_SAID,
     algebra: Algebra,
 ) -> Finding:
     r"""Return whether two normal forms are the same answer, and what decided it.
@@ -80,6 +84,7 @@ def compare(
         unevaluated: Whether an operation may be left to do.
         reading: What has two readings, see `grammar.readings`; None for the first.
         kind: The type that the gold declares.
+        about: What the problem says.
         algebra: Compares two single items that are not both numbers or words.
 
     >>> for answer in (r"\{1,2\}", "(1.0,2)"):
@@ -90,7 +95,7 @@ def compare(
     """
     answer = _with_counter_of(gold, answer)
     reading = readings(gold, answer, kind)[0] if reading is None else reading
-    one = _Comparison(reading, kind, relative_tolerance, units, unevaluated, algebra)
+    one = _Comparison(reading, kind, about, relative_tolerance, units, unevaluated, algebra)
     return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
 
 
@@ -163,7 +168,8 @@ def _said_set(part: Part) -> Part:
 _IN_ANY_ORDER = frozenset([r"\cup", r"\cap"])
 
 
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS_OF_NAMES = [*string.ascii_letters, *(rf"\{name}" for name in GREEK)]
+_ALPHABET = {letter: place for place, letter in enumerate(_LETTERS_OF_NAMES)}
 
 
 class _Shape(NamedTuple):
@@ -217,12 +223,13 @@ class _Comparison:
         self,
         reading: frozenset[str],
         kind: str,
+        about: Said,
         tolerance: float,
         units: bool,
         unevaluated: bool,
         algebra: Algebra,
     ):
-        self.reading, self.kind = reading, kind
+        self.reading, self.kind, self.about = reading, kind, about
         self.relative_tolerance = tolerance
         self.units, self.unevaluated = units, unevaluated
         self.algebra = algebra
@@ -242,16 +249,24 @@ class _Comparison:
         if one and other:
             return self._choices(gold, answer, one, other, depth)
         gold = self.part(one[1]) if one and one[1] else gold
-        answer = self.part(other[1]) if other and other[1] else answer
+        apart = one or not re.match(r"\([A-J]\)\S", answer.text)  # (C)e^x is a product
+        answer = self.part(other[1]) if other and other[1] and apart else answer
         gold, answer = _said_set(gold), _said_set(answer)
-        reals: bool | None = (
-            NotImplemented
-            if self.kind == "tuple"
-            else same_reals(gold, answer, lambda one, other: self.algebra(one, other).equal)
-        )
+        reals: bool | None = NotImplemented
+        if self._is_point(gold):
+            if answer.kind == "relation" and r"\in" in answer.marks:
+                return Finding(False, "brackets", gold.text, answer.text)
+        elif not (self.about.complex and "|" in gold.text + answer.text):
+            reals = same_reals(gold, answer, lambda one, other: self.algebra(one, other).equal)
         if reals is not NotImplemented:
             return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)
         return self._shapes(gold, answer, depth)
+
+    def _is_point(self, gold: Part) -> bool:
+        """Whether (1, 2) is a point, by its type or its problem, which asks for no interval."""
+        return self.kind == "tuple" or (
+            self.kind != "interval" and self.about.points and gold.kind == "()"
+        )
 
     def _choices(
         self, gold: Part, answer: Part, ours: tuple[str, str], theirs: tuple[str, str], depth: int
@@ -275,7 +290,7 @@ class _Comparison:
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):
             return Finding(False, "brackets", gold, answer)  # a set is not its only member
-        if unlike := _unlike(ours, theirs):
+        if unlike := _unlike(ours, theirs, self.about):
             return Finding(False, unlike, gold, answer)
         sizes = len(ours.items), len(theirs.items)
         if sizes == (1, 1) and not (ours.brackets or theirs.brackets):
@@ -286,19 +301,29 @@ class _Comparison:
             return Finding(False, "how many", gold, answer, detail=tuple(map(str, sizes)))
         if max(sizes) > MAX_ITEMS or depth == 0:
             return Finding(False, "too large", gold, answer)
-        if ours.ordered or any(r"\ldots" in each.text for each in ours.items + theirs.items):
+        dots = any(r"\ldots" in each.text for each in ours.items + theirs.items)
+        if dots or self._is_ordered(ours):
             pairs = zip(ours.items, theirs.items, strict=True)
             parts = (self.answers(*pair, depth - 1) for pair in pairs)
             return every("entries", gold, answer, parts)
         rows = [[self.answers(g, a, depth - 1) for a in theirs.items] for g in ours.items]
         return matching(gold, answer, rows)
 
+    def _is_ordered(self, gold: _Shape) -> bool:
+        """Whether order counts, also in a list of what the problem asks for: "find b and c"."""
+        names, values = self.about.asked, len(gold.items)
+        if gold.brackets or not self.about.orders:
+            return gold.ordered
+        bare = not any(each.kind in ("()", "relation") for each in gold.items)
+        asked = values > 1 and len(names) == values == len({*names}) and bare
+        return self.about.in_order or asked
+
     def items(self, gold: Part, answer: Part) -> Finding:
         """Compare two items: without their names, units and currencies, then by their kind."""
         one, other, differ = _without_names(gold, answer, self.kind == "equation")
         if differ:
             return _of_other_names(gold, answer)
-        bare = _without_unit(one.text, other.text, lone=self.units)
+        bare = _without_unit(one.text, other.text, self.units, self.about)
         if bare != (one.text, other.text):
             one, other = self.part(bare[0]), self.part(bare[1])
         keys = spaceless(one.text), spaceless(other.text)
@@ -338,6 +363,8 @@ class _Comparison:
             gold_part, answer_part, lambda one, other: self.items(one, other).equal
         )
         if marked is not NotImplemented:
+            ratio = "ratio" in (gold_part.kind, answer_part.kind)
+            marked = marked and not (ratio and self.about.orders and not self.about.ratio)
             return Finding(marked, "mark", gold, answer)
         if are_codes(*keys):
             return Finding(False, "mark", gold, answer)
@@ -373,7 +400,7 @@ class _Comparison:
                 each if each.brackets or len(each.items) < 2 else each._replace(brackets="()")
                 for each in (gold, answer)
             )
-        return _alike(gold, answer)
+        return _alike(gold, answer, self.about)
 
 
 def _of_other_names(gold: Part, answer: Part) -> Finding:
@@ -414,19 +441,21 @@ def _same_function(gold: str, answer: str) -> bool:
     return bool(found[0] and found[1] and found[0][1] == found[1][1])
 
 
-def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
+def _alike(gold: _Shape, answer: _Shape, about: Said) -> tuple[_Shape, _Shape]:
     """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2)."""
     gold, answer = (_with_name_for_all(shape) for shape in (gold, answer))
-    named = _named_tuple(gold), _named_tuple(answer)
+    named = _named_tuple(gold, about.orders), _named_tuple(answer, about.orders)
     if named[0] and named[1] and "()" in (gold.brackets, answer.brackets):
         return named[0], named[1]
     if (named[0] is None) == (named[1] is None):
         return gold, answer
-    if named[1] and _is_turned(named[1]):
+    if named[1] and _is_turned(named[1], about):
         return gold, named[1]
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
-    letters = {name.partition("_")[0] for name in found.names.strip("()").split(",")}
+    letters = {name.partition("_")[0] for name in _names_in(found)}
+    if len(letters) == 1 and named[1] and not gold.brackets:
+        return gold, answer  # roots x_1 and x_2
     in_set = other.brackets and len(letters) > 1 and not any(map(is_named, other.items))
     bare = len(other.items) > 1 and not (other.brackets or any(map(is_named, other.items)))
     if not (bare or in_set or other.brackets == "()"):  # in a set nothing says which value is x
@@ -446,26 +475,50 @@ def _with_name_for_all(shape: _Shape) -> _Shape:
     return shape._replace(items=(first, *items))
 
 
-def _named_tuple(shape: _Shape) -> _Shape | None:
-    """Return (x, y) = (1, 2), also if it is written x = 1, y = 2; None for any other shape."""
+def _named_tuple(shape: _Shape, orders: tuple[tuple[str, ...], ...]) -> _Shape | None:
+    """Return (x, y) = (1, 2), also if it is written x = 1, y = 2 or (x = 1, y = 2), or None.
+
+    A problem that has these names in a tuple gives their order.
+    """
+    names, values = list[str](), shape.items
     if shape.brackets == "()" and shape.names.startswith("("):
-        return shape
-    names = _names_of(shape)
-    different = len(names) > 1 and len(names) == len(set(names))
-    whole = len(names) == len(shape.items) and "or" not in shape.separators
-    if shape.brackets or not (different and whole):
+        names = _names_in(shape)
+    elif shape.brackets not in ("", "()") or shape.items[0].kind != "relation":
         return None
-    return _Shape("()", tuple(map(value_of, shape.items)), f"({','.join(names)})")
+    else:
+        names, values = _names_of(shape), tuple(map(value_of, shape.items))
+        different = len(names) > 1 and len(names) == len(set(names))
+        whole = len(names) == len(shape.items) and "or" not in shape.separators
+        if not (different and whole):
+            return None
+    given = next((each for each in orders if {*each} == {*names}), None)
+    if given and len(given) == len(names) == len(values):
+        names, values = [*given], tuple(values[names.index(each)] for each in given)
+    return _Shape("()", values, f"({','.join(names)})")
 
 
-def _is_turned(shape: _Shape) -> bool:
-    """Whether the names of values are neighbours of the alphabet in another order: y = 2, x = 3."""
-    names = shape.names.strip("()").replace(" ", "").split(",")
-    return "".join(sorted(names)) in _ALPHABET and names != sorted(names)
+def _is_turned(shape: _Shape, about: Said) -> bool:
+    """Whether names are in no order that is known: the problem's, or the alphabet's.
+
+    Without a problem only neighbours of the alphabet have one: y = 2, x = 3.
+    """
+    names = _names_in(shape)
+    bases = [_ALPHABET.get(each.partition("_")[0], -1) for each in names]
+    ranks = [*zip(bases, names, strict=True)]
+    if tuple(names) in about.orders or ranks == sorted(ranks):
+        return False
+    if about.orders:
+        places = [about.first.index(each) for each in names if each in about.first]
+        return len(places) < len(names) or places != sorted(places)
+    return max(bases) - min(bases) == len({*bases}) - 1
+
+
+def _names_in(shape: _Shape) -> list[str]:
+    return spaceless(shape.names).strip("()").split(",")
 
 
 def _names_of(shape: _Shape) -> list[str]:
-    return [item.parts[0].text for item in shape.items if is_named(item)]
+    return [spaceless(item.parts[0].text) for item in shape.items if is_named(item)]
 
 
 def _with_counter_of(gold: str, answer: str) -> str:
@@ -488,10 +541,10 @@ def _with_counter_of(gold: str, answer: str) -> str:
     return renamed + gold[ours.start() :]
 
 
-def _unlike(gold: _Shape, answer: _Shape) -> str | None:
+def _unlike(gold: _Shape, answer: _Shape, about: Said) -> str | None:
     """Return the rule if names or joints differ: (x, y) or (y, x); and or or between words."""
     others = gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names)
-    in_doubt = not gold.names and _is_turned(answer)  # in their order, or as they are written?
+    in_doubt = not gold.names and "," in answer.names and _is_turned(answer, about)
     if others or in_doubt:
         return "names"
     joints = [shape.separators & {"and", "or"} for shape in (gold, answer)]
@@ -517,27 +570,35 @@ def _of_units(found: Finding, gold: str, answer: str) -> Finding:
     return Finding(False, "unit", found.gold, found.answer)
 
 
-def _with_letter(text: str, unit: str) -> tuple[str, str]:
+def _with_letter(text: str, unit: str, letters: tuple[str, ...]) -> tuple[str, str]:
     """Split off the one letter that the other side's unit has: m, where that says meters."""
     letter = one_name(unit)
-    if len(letter) > 1 or not re.search(rf"[\d}})]\s*{re.escape(letter)}\Z", text):
+    if (
+        len(letter) > 1
+        or letter in letters
+        or not re.search(rf"[\d}})]\s*{re.escape(letter)}\Z", text)
+    ):
         return text, ""
     return text[: -len(letter)].rstrip(), letter
 
 
-def _without_unit(gold: str, answer: str, lone: bool) -> tuple[str, str]:
-    """Return both without the unit that both have, or one of them if a unit may be lone."""
+def _without_unit(gold: str, answer: str, lone: bool, about: Said) -> tuple[str, str]:
+    """Return both without the unit that both have, or one of them if a unit may be lone.
+
+    What is a letter in the problem is no unit: 3g is not 3 grams there. A unit in which the problem
+    asks for the answer may be lone: "how many hours".
+    """
     (bare_gold, gold_unit), (bare_answer, answer_unit) = (
         (amount, sign) if sign else split_unit(text)
         for text in (gold, answer)
         for amount, sign in [split_currency(text)]
     )
     if not gold_unit and answer_unit:
-        bare_gold, gold_unit = _with_letter(gold, answer_unit)
+        bare_gold, gold_unit = _with_letter(gold, answer_unit, about.first)
     elif not answer_unit and gold_unit:
-        bare_answer, answer_unit = _with_letter(answer, gold_unit)
+        bare_answer, answer_unit = _with_letter(answer, gold_unit, about.first)
     both, one = gold_unit and answer_unit, gold_unit or answer_unit
     differ = both and one_name(gold_unit) != one_name(answer_unit)
     marked = one and (gold + answer).rstrip().endswith(("%", "°"))
-    kept = differ or marked or not (lone or both)
+    kept = differ or marked or not (lone or both or one_name(one) in about.units)
     return (gold, answer) if kept else (bare_gold, bare_answer)

@@ -34,7 +34,7 @@ _EXAMPLE = re.compile(
     r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
     re.IGNORECASE | re.MULTILINE,
 )
-_FORMULA = re.compile(
+FORMULA = re.compile(
     r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
 )
 _LEXEME = re.compile(r"\\[a-zA-Z]+|[a-zA-Z]{2,}|\d+(?:\.\d+)?|\S")
@@ -279,7 +279,7 @@ def _keys(problem: str, whole: bool) -> frozenset[object]:
 
 
 def _formulas(problem: str) -> Iterator[Part]:
-    for found in _FORMULA.finditer(problem):
+    for found in FORMULA.finditer(problem):
         formula = next(filter(None, found.groups()), "")
         for piece in {formula, *_SIDES.split(formula)}:
             yield parse(normal_form(piece))

@@ -63,6 +63,8 @@ BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]
 _OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
 _ROWS = frozenset({"&", r"\\", _END})
 _CASES, _CASES_END = r"\begin{cases}", r"\end{cases}"
+_ALONE = frozenset([*_OPENING, "{", "|", ",", "=", "+"])  # behind which braces bind nothing
+_BINDING = frozenset(["^", "!", "°", "*", "/", r"\cdot", r"\times"])
 _STOPS = SEPARATORS | RELATIONS | _CLOSING | _ROWS | {"", _CASES_END}
 _LETTERS = {rf"\{name}" for name in GREEK} | set("abcdefghijklmnopqrstuvwxyz") | CAPITALS
 _NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur without brackets too
@@ -73,7 +75,7 @@ _NAMES_OF_FUNCTIONS = (  # before "(" they are applied, unless they occur withou
 MAX_ENDLESS = 60  # digits in which a period is looked for
 _NUMERALS = (  # numbers of several signs
     r"(?<![\w.])(?P<scientific>(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+)(?!\w)"
-    r"|(?<![\d.,])(?P<thousands>[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?)(?![\d,])"
+    r"|(?<![\d.,])(?P<thousands>[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?)(?!,?\d)"
     r"|(?<![\d.,])(?P<comma>0,\d{2,})(?![\d,.])"
     rf"|(?<![\w.])(?P<endless>\d*\.\d{{1,{MAX_ENDLESS}}}\s*\\ldots(?=\s*(?:\Z|[,;)\]])))"
 )
@@ -86,6 +88,9 @@ _PERIOD = re.compile(r"(\d*\.\d*?)(?:(\d)\2\2+|(\d{2,}?)\3+)\s*\\ldots")  # 0.16
 _BEFORE_ALL = re.compile(r"(?:[^=<>]*=)?\s*[+-]?\s*(?:\\?[$€£¥₹])?\s*[+-]?\s*\Z")
 _SCIENTIFIC = re.compile(r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+(?!\w)")
 _OPEN_POWER = re.compile(r"(?:[2-9]|\d{2,})[eE][+-](?!0)")  # 3e-05 is Python's
+_LISTED = re.compile(
+    r"(?<!\d)\d{1,2},\d{3}.*, |, .*(?<!\d)\d{1,2},\d{3}", re.DOTALL
+)  # 1,000, 2,000
 _NUMBER = re.compile(r"\.?[0-9]")
 _DIFFERENTIALS = {"x", "y", "z", "t", "u", "v", "s", "r", r"\theta", r"\phi", r"\varphi"}
 _DERIVED = frozenset("fghFGHy")  # f^{(2)} is no power
@@ -169,6 +174,8 @@ CHOICES = {
     "[u]": _Choice(re.compile(r"\[|\\\{"), "as a rounded value or as a bracket"),
 }
 """What a spelling means → its two readings; a name before brackets is another such choice."""
+LETTERS_AS = {each: f"{each} as a letter" for each in "ei"}
+"""A constant → the reading in which it is a letter: an edge e, the i-th term."""
 
 
 def parse(text: str, gold: str | None = None, answer: str | None = None, kind: str = "") -> Part:
@@ -326,9 +333,11 @@ def _numeral(found: re.Match[str], text: str, reading: frozenset[str]) -> str:
         period = _PERIOD.fullmatch(written)
         return rf"{period[1]}\overline{{{period[2] or period[3]}}}" if period else written
     whole = _BEFORE_ALL.match(text[: found.start()]) and not re.search(r"\d", text[found.end() :])
+    listed = _LISTED.search(text) and not re.search(r",(?! |\d{3}(?!\d))", text)
     if kind == "comma":
         return written.replace(",", ".") if whole and "0,125" in reading else written
-    return re.sub("[, ]", "", written) if whole and "1, 234" not in reading else written
+    joined = (whole and "1, 234" not in reading) or listed
+    return re.sub("[, ]", "", written) if joined else written
 
 
 def _is_word(run: str, text: str, found: re.Match[str], pieces: list[str]) -> bool:
@@ -653,7 +662,7 @@ class _Reader:
         tree = part.parts[0].tree if whole else None
         if tree is None:
             raise UnreadableError
-        rounded = part.kind != "()" and (not tree.parts or has(tree, {"/", "root"}))
+        rounded = part.kind != "()" and (tree.op != "+" or has(tree, {"/", "root"}))
         if not rounded or "[u]" not in self.functions:
             return tree
         return Tree("floor", (tree,)) if part.kind == "[]" else Tree("apply", (tree,), "{}")
@@ -664,6 +673,22 @@ class _Reader:
         tree = self.sum()
         self.bars = bars
         self.take(_GROUPS[opening])
+        return tree
+
+    def braces(self) -> Tree:
+        """Read braces that are no argument, which are not seen: 2{x+1} shows 2x + 1."""
+        start = self.at
+        self.take("{")
+        tree = self.postfix()
+        if self.next == "}":
+            self.take()
+            return tree
+        self.at = start
+        tree = self.inside("{")
+        alone = start == 0 or self.tokens[start - 1] in _ALONE
+        goes_on = self.next in _BINDING or self._starts_factor()
+        if self.next in ("^", "!") or (tree.op in ("+", "-") and (goes_on or not alone)):
+            raise UnreadableError
         return tree
 
     def atom(self) -> Tree:
@@ -684,7 +709,7 @@ class _Reader:
             return self.letter(letter)
         if token in ("(", "[", "{", r"\{"):
             self.at -= 1
-            return self.inside("{") if token == "{" else self.group()
+            return self.braces() if token == "{" else self.group()
         if token == "|":
             self.bars += 1
             tree = self.sum()
@@ -763,7 +788,8 @@ class _Reader:
         name = self.bound.get(token, token) + index + primes
         if self.next == "(" and (token + index + primes in self.functions or primes):
             return Tree("apply", self.arguments(), name)
-        return Tree("constant" if name in ("e", "i", r"\pi") else "letter", text=name)
+        constant = name in ("e", "i", r"\pi") and LETTERS_AS.get(name) not in self.functions
+        return Tree("constant" if constant else "letter", text=name)
 
     def arguments(self) -> tuple[Tree, ...]:
         """Read the arguments of a function; what is not an expression counts as written."""
@@ -861,7 +887,13 @@ class _Reader:
     def function_argument(self) -> Tree:
         r"""Read a bracket, or the product up to the next function: \sin 2x\cos x is two factors."""
         if self.next == "{":
-            return self.postfixed(self.inside("{"))  # \sin{30}^\circ
+            tree = self.inside("{")
+            if self.next == "^" and tree.parts:  # \sin{2x}^2 shows sin 2x²
+                raise UnreadableError
+            if self.next == "^":
+                self.take()
+                tree = Tree("^", (tree, self.argument()))
+            return self.postfixed(tree)  # \sin{30}^\circ
         if self.next == "(":
             tree = self.group()
             if self.next == "°":  # of the argument, or of the value?

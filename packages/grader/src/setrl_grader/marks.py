@@ -90,7 +90,7 @@ MARKS = {
         re.compile(r"(.*?[\d})])('+)\Z", re.DOTALL), re.Match.groups, "6'"
     ),
     "a permutation": Mark(
-        re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z|(?:\(\d+(?:,\d+)+\)){2,}\Z"),
+        re.compile(r"\(\d+(?: \d+)+\)(?:\(\d+(?: \d+)*\))*\Z"),
         _cycles,
         "(1 3 2)(4 5)",
     ),

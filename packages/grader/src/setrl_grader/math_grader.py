@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
+from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said, without_option
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
@@ -29,11 +30,17 @@ from setrl_grader.stated import (
     final_boxes,
     gold_answer,
     gold_problem,
+    is_taken_back,
     type_of,
 )
-from setrl_grader.trees import Part, Tree, letters_of
+from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
 from setrl_grader.units import split_unit
 
+LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
+_REMARK = re.compile(  # which takes nothing back
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?"
+    r"|for (?:all|every|any)(?: (?:real|positive|nonzero|natural|numbers?))* [a-z])\Z"
+)
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 _SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
 
@@ -160,9 +167,14 @@ class MathGrader(Grader):
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
+        answer = without_option(gold_form, answer, problem)
         if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
-        found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated, kind)
+        about = said(problem)
+        if names_another(parse(gold_form), parse(answer, gold_form), problem):
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "names", gold_form, answer))
+        settings = self.relative_tolerance, units, self.unevaluated
+        found = judged(gold_form, answer, *settings, kind, about)
         reason = _reason(found)
         if problem and reason == Reason.EQUAL:
             reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
@@ -182,6 +194,8 @@ class MathGrader(Grader):
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
+        if is_taken_back(thought, boxes.answers[-1]):
+            return Reason.NO_ANSWER
         forms = [turned(normal_form(answer, letters), kind) for answer in boxes.answers]
         if len(set(map(spaceless, forms))) > 1:
             return Reason.SEVERAL_BOXES
@@ -208,12 +222,16 @@ def judged(
     units: bool,
     unevaluated: bool = False,
     kind: str = "",
+    about: Said = NOTHING_SAID,
 ) -> Finding:
     """Return what is found about two normal forms within the budget."""
 
     def equal(one: Tree, other: Tree) -> bool | None:
         if letters_of(one) and _has_unit(one) != _has_unit(other):
             return False  # i may be an index or a current
+        if any(has_modulus(tree, about.complex) for tree in (one, other)):
+            roots = any(has(tree, {"root"}) for tree in (one, other))
+            return None if roots else equal_rational(one, other)
         verdict = equal_rational(one, other)
         return equal_numeric(one, other, relative_tolerance) if verdict is None else verdict
 
@@ -224,9 +242,10 @@ def judged(
             relative_tolerance=relative_tolerance,
             units=units,
             unevaluated=unevaluated,
-            reading=reading,
+            reading=reading | about.letters,
             kind=kind,
-            algebra=lambda one, other: same_statement(one, other, equal),
+            about=about,
+            algebra=lambda one, other: same_statement(one, other, equal, about.ordered),
         )
 
     first, *others = _different(gold, answer, kind)
@@ -271,14 +290,20 @@ def _reason(found: Finding) -> Reason:
 
 
 def _without_sum(gold: str, answer: str, problem: str) -> str:
-    """Return the number of m + n = 113, where the gold is a number; u + v must be asked for."""
+    """Return the value of what the problem asks for, or the number of m + n = 113.
+
+    Without a problem, u + v names no number, and a sum of other letters does.
+    """
     part = parse(answer)
-    if (part.kind, part.marks) != ("relation", "=") or not read_number(gold):
+    if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    asked = spaceless(name.text) in spaceless(normal_form(problem)) if problem else False
-    is_sum = _SUM.match(spaceless(name.text)) and (asked or not re.search("[t-z]", name.text))
-    return value.text if is_sum and read_number(value.text) else answer
+    if is_asked(name, problem):
+        return value.text
+    stands = spaceless(name.text) in spaceless(normal_form(problem))
+    asked = stands if problem else not re.search("[t-z]", name.text)
+    is_sum = asked and _SUM.match(spaceless(name.text))
+    return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
 def _of_problem(gold: Part, answer: Part, problem: str) -> Reason:
@@ -323,9 +348,16 @@ def _exact(stated: str, kind: str, about: bool = True) -> str:
 
     If the gold declares a value, AB = CD names the value CD.
     """
+    stated = _REMARK.sub("", stated)
     part = parse(stated)
-    if about and (part.kind, part.marks) == ("relation", r"\approx"):
-        return part.parts[is_name(part.parts[0])].text
+    if (part.kind, part.marks) == ("relation", r"\approx"):
+        exact, rounded = (each.text for each in part.parts)
+        if not exact:
+            return rounded
+        if about or is_name(part.parts[0]):
+            return rounded if is_name(part.parts[0]) else exact
+        is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
+        return exact if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
 

@@ -16,7 +16,7 @@ An undefined function, f(x), has a random value for each value of its arguments.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 from setrl_grader.budget import spend
 from setrl_grader.trees import (
-    CAPITALS,
     MAX_DIGITS,
     Tree,
     UnreadableError,
@@ -43,6 +42,7 @@ BRANCHES, DRAWS = 16, 64  # points for each field, and tries for each, where √
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
 MODULUS = 8 * prod(SMALL_PRIMES[1:])
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
+MAX_POWER = 10  # that is written out
 STEP, ROOT_STEP = 5, 60
 _ROOTS = frozenset(["root", "^"])
 
@@ -51,7 +51,7 @@ class _NoRootError(Exception):
     """A number has no square root in a field, so that another point must be drawn."""
 
 
-def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | None:
+def equal_rational(one: Tree, other: Tree, ordered: Set[str] = frozenset()) -> bool | None:
     r"""Whether two rational functions with exact numbers are equal; None where one is not such.
 
         f(x) = g(x) mod p at a random point x, for three random primes p
@@ -59,12 +59,12 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     Args:
         one: The gold.
         other: The answer.
-        matrices: Whether capitals are, so that the order of a product counts: AB + C is C + AB.
+        ordered: Letters of matrices, say, whose order in a product counts: AB + C is C + AB.
 
     >>> from setrl_grader.grammar import read
     >>> equal_rational(read("(x-1)(x+1)"), read("x^2-1")), equal_rational(read("R"), read("r"))
     (True, False)
-    >>> equal_rational(read("AB+C"), read("C+BA"), matrices=True)
+    >>> equal_rational(read("AB+C"), read("C+BA"), ordered={"A", "B"})
     False
     >>> equal_rational(read(r"\sqrt{8}"), read(r"2\sqrt{2}"))
     True
@@ -75,7 +75,7 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     branches, irrational = any(map(letters_of, operations)), False
     try:
         for prime in _primes() * (BRANCHES if branches else 1):
-            sides, values = _at_a_point((one, other), letters, prime, rng, matrices)
+            sides, values = _at_a_point((one, other), letters, prime, rng, ordered)
             if sides[0].new != sides[1].new:  # ln u has fewer values than 0·ln u leaves
                 return None
             irrational = sides[0].irrational or sides[1].irrational
@@ -92,7 +92,7 @@ def _at_a_point(
     letters: list[str],
     prime: int,
     rng: random.Random,
-    matrices: bool,
+    ordered: Set[str],
 ) -> tuple[list[_Side], list[int]]:
     """Return both values at a random point at which all square roots exist.
 
@@ -101,7 +101,7 @@ def _at_a_point(
     """
     for _ in range(DRAWS):
         point = {letter: rng.randrange(2, prime) for letter in letters}
-        sides = [_Side(point, prime, matrices) for _ in trees]
+        sides = [_Side(point, prime, ordered) for _ in trees]
         with suppress(_NoRootError):
             values = [side.value(tree) for side, tree in zip(sides, trees, strict=True)]
             return sides, values
@@ -156,9 +156,9 @@ class _Side:
         irrational: Whether a root has its exact value.
     """
 
-    def __init__(self, point: Mapping[str, int], prime: int, matrices: bool):
+    def __init__(self, point: Mapping[str, int], prime: int, ordered: Set[str]):
         self.point = point
-        self.matrices = matrices
+        self.ordered = ordered
         self.prime = prime
         self.new: set[tuple[object, ...]] = set()
         self.irrational = False
@@ -176,6 +176,8 @@ class _Side:
             return self.point[tree.text]
         if tree.op == "constant" and tree.text == "i":
             return _signed_root(-1 % self.prime, self.prime)
+        if tree.op == "^" and self.ordered and len([*_factors(tree)]) > 1:
+            return self._product(tree)
         if tree.op == "^" and (exponent := _power(tree)) is not None:
             return pow(self.value(tree.parts[0]), exponent, self.prime)
         if tree.op in ("number", "constant") or (found := self._irrational(tree)) is None:
@@ -201,12 +203,19 @@ class _Side:
             return -values[0] % self.prime
         if tree.op == "/":
             values[1] = pow(values[1], -1, self.prime)
-        if self.matrices and tree.op == "*":
-            capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
-            ordered = [value for value, is_one in zip(values, capital, strict=True) if is_one]
-            values = [value for value, is_one in zip(values, capital, strict=True) if not is_one]
-            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % self.prime]
+        if self.ordered and tree.op == "*":
+            return self._product(tree)
         return (sum(values) if tree.op == "+" else prod(values)) % self.prime
+
+    def _product(self, tree: Tree) -> int:
+        """Return a product in which some factors do not commute, powers of them written out."""
+        factors = [*_factors(tree)]
+        kept = [bool(letters_of(each) & self.ordered) for each in factors]
+        pairs = [*zip(map(self.value, factors), kept, strict=True)]
+        ordered = [value for value, keeps in pairs if keeps]
+        values = [value for value, keeps in pairs if not keeps]
+        values += ordered if len(ordered) < 2 else [drawn("product", ordered)]
+        return prod(values) % self.prime
 
     def _as_letter(self, tree: Tree, values: list[int]) -> int:
         self.new.add((tree.op, tree.text, *values))
@@ -276,6 +285,17 @@ class _Side:
         if isqrt(rest) ** 2 != rest:
             return None
         return self._rational(Fraction(root * isqrt(rest), radicand.denominator))
+
+
+def _factors(tree: Tree) -> Iterator[Tree]:
+    """Yield the factors of a product; a small power is its base so many times."""
+    power = _power(tree) if tree.op == "^" else 1
+    parts = tree.parts if tree.op == "*" else tree.parts[:1] * (power or 0)
+    if tree.op not in ("*", "^") or not (power and 0 < power < MAX_POWER):
+        yield tree
+        return
+    for each in parts:
+        yield from _factors(each)
 
 
 @lru_cache(maxsize=1024)

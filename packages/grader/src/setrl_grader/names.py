@@ -6,7 +6,7 @@ import re
 
 from setrl_grader.grammar import parse
 from setrl_grader.tokens import GREEK
-from setrl_grader.trees import Part
+from setrl_grader.trees import Part, letters_of
 
 # The only ones: all else on the left of an equals sign makes an equation.
 _GREEK = "|".join(GREEK)
@@ -51,7 +51,13 @@ def is_named(part: Part) -> bool:
     signs = part.marks.split() if part.kind == "relation" else []
     if signs[:1] != ["="] or signs.count("=") != 1 or not is_name(part.parts[0]):
         return False
-    return not are_points(part)
+    return not (are_points(part) or _is_about_itself(part))
+
+
+def _is_about_itself(part: Part) -> bool:
+    """Whether a letter stands on both sides: x = 2x names nothing."""
+    name, value = part.parts[0].tree, part.parts[1].tree
+    return bool(name and value and name.op == "letter" and name.text in letters_of(value))
 
 
 def are_points(part: Part) -> bool:

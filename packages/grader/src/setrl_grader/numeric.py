@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Set
 from fractions import Fraction
 from typing import Any
 
@@ -49,8 +50,9 @@ def usual_points(one: Tree, other: Tree) -> list[Point]:
     letters = sorted(letters_of(one) | letters_of(other))
     if not letters:
         return [{}]
-    if _are_whole(one, other):
-        return whole_points(one, other)
+    whole = _whole_letters(one, other)
+    if whole:
+        return whole_points(one, other, whole)
     rng = _random(one, other)
     scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
     scales += [Fraction(1, 4), Fraction(4)] * NEEDED  # where arcsin has values, and √(x² − 1)
@@ -63,12 +65,28 @@ def usual_points(one: Tree, other: Tree) -> list[Point]:
     ]  # fmt: skip
 
 
-def _are_whole(one: Tree, other: Tree) -> bool:
-    """Whether letters are whole because the gold counts; or the answer does, of the gold's n."""
-    letters = letters_of(one)
-    return has(one, COUNTS) or (
-        has(other, COUNTS) and letters_of(other) <= letters and letters <= _COUNTERS
-    )
+def _whole_letters(one: Tree, other: Tree) -> set[str]:
+    """Return the letters that the gold counts; or the answer does, of a gold in n, k and m.
+
+    Where only the answer says so, nothing in it may be equal at whole numbers alone: sin πn.
+    """
+    found = _counted(one) | _signs(one)
+    if found or not letters_of(other) <= letters_of(one) <= _COUNTERS:
+        return found
+    steps = any(each.op.startswith("\\") and letters_of(each) for each in walk(other))
+    return set() if steps or _signs(other) else _counted(other)
+
+
+def _counted(tree: Tree) -> set[str]:
+    """Return the letters within factorials and binomial coefficients."""
+    return set().union(*(letters_of(each) for each in walk(tree) if each.op in COUNTS))
+
+
+def _signs(tree: Tree) -> set[str]:
+    """Return the letters in exponents of −1, which have values at whole numbers alone."""
+    minus = Tree("-", (Tree("number", text="1"),))
+    signs = (each.parts[1] for each in walk(tree) if each.op == "^" and each.parts[0] == minus)
+    return set().union(*map(letters_of, signs))
 
 
 def _random(one: Tree, other: Tree) -> random.Random:
@@ -80,8 +98,11 @@ def _real(rng: random.Random) -> Any:
     return mp.mpf(3 * 2**199 + rng.getrandbits(202)) / (2**202 + rng.getrandbits(200))
 
 
-def whole_points(one: Tree, other: Tree) -> list[Point]:
-    """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
+def whole_points(one: Tree, other: Tree, whole: Set[str] = frozenset()) -> list[Point]:
+    """Integers on both sides of where a binomial coefficient begins; none if that is too far.
+
+    If only some letters are `whole`, the others are real.
+    """
     letters = sorted(letters_of(one) | letters_of(other))
     rng = _random(one, other)
     most = max(14, _reach(one), _reach(other))
@@ -96,7 +117,9 @@ def whole_points(one: Tree, other: Tree) -> list[Point]:
     near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
             for off in range(-2, 5)}  # fmt: skip
     at = [mp.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
-    return points + [{**points[0], letter: each} for letter in letters for each in at]
+    points += [{**points[0], letter: each} for letter in letters for each in at]
+    reals = set(letters) - whole if whole else ()
+    return [point | {letter: _real(rng) for letter in reals} for point in points]
 
 
 def is_whole(point: Point) -> bool:
@@ -131,14 +154,14 @@ def _constants(tree: Tree) -> list[int]:
 
 
 def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) -> bool:
-    """Whether letters are whole numbers: (−1)ⁿ has no value elsewhere."""
-    letters = letters_of(one) | letters_of(other)
-    if not letters or has(one, COUNTS) or has(other, COUNTS):
+    """Whether letters are whole numbers: the gold has no value elsewhere."""
+    if not letters_of(one) | letters_of(other) or _whole_letters(one, other):
         return False
-    counters = letters <= _COUNTERS
+    turns = any(each.op in (r"\sin", r"\cos") for each in walk(one)) and _signs(other)
+    counters = letters_of(one) | letters_of(other) <= _COUNTERS  # cos πn is (−1)ⁿ
+    trees = (one, other) if turns and counters else (one,)
     return any(
-        all(value_at(tree, point, bare_degrees) is None for point in points)
-        for tree in ((one, other) if counters else (one,))
+        all(value_at(each, point, bare_degrees) is None for point in points) for each in trees
     )
 
 
@@ -178,6 +201,17 @@ def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
             at = ", ".join(f"{letter} = {_short(each)}" for letter, each in point.items())
             return at, texts[0], texts[1]
     return None
+
+
+def _is_excused(values: list[Any], point: Point) -> bool:
+    """Whether only one side may have a value: at whole numbers, not the gold beyond the first.
+
+    n!/(n − 2)! is 0 at n = 1, as 1/(−1)! is; and n! is n·(n − 1)! from 1 on.
+    """
+    whole = [place for place in point.values() if place == int(place)]
+    if not point or not whole or values[0] is None:
+        return not point or bool(whole)
+    return min(whole) <= 1 or values[0] == 0
 
 
 def _short(number: Any) -> str:
@@ -252,7 +286,7 @@ class _Pair:
                 values = [side.bounds(tree) for side, tree in zip(sides, self.trees, strict=True)]
                 missing = [value is None for value in values]
                 if any(missing):
-                    return None if all(missing) or not point or is_whole(point) else False
+                    return None if all(missing) or _is_excused(values, point) else False
                 near = self._needed(sides) if sure else DIGITS - CANCELLED
                 if near > MOST_DIGITS or any(value is NotImplemented for value in values):
                     break

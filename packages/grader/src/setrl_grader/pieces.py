@@ -17,7 +17,7 @@ from math import gcd, prod
 
 from setrl_grader.grammar import read
 from setrl_grader.modular import equal_rational, factor_of
-from setrl_grader.trees import Tree, exact_value, has, letters_of, quotient, replaced, walk
+from setrl_grader.trees import Tree, exact_value, letters_of, quotient, replaced, walk
 
 _PIECES = frozenset(["abs", "root", r"\ln", "log", r"\arcsin", r"\arccos"])
 _ONE, _TWO = (Tree("number", text=each) for each in "12")
@@ -42,7 +42,12 @@ def _is_piece(tree: Tree) -> bool:
         exponent = exact_value(tree.parts[1], {})  # None where it has a letter
         root = exponent is None or exponent.denominator > 1
         return root and bool(letters_of(tree.parts[0]))
-    return tree.op in _PIECES or (tree.op == r"\arctan" and has(tree, {"/"}))
+    return tree.op in _PIECES or (tree.op == r"\arctan" and any(map(_divides, walk(tree))))
+
+
+def _divides(tree: Tree) -> bool:
+    exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else 1
+    return tree.op == "/" or exponent is None or exponent < 0
 
 
 def without_pieces(one: Tree, other: Tree) -> Iterator[tuple[Tree, Tree] | None]:

@@ -13,9 +13,17 @@ from setrl_grader.grades import Grade, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import SCALES, parse
 from setrl_grader.marks import is_value
 from setrl_grader.names import is_name, turned, value_of
-from setrl_grader.normal_form import normal_form
+from setrl_grader.normal_form import normal_form, same_text
 from setrl_grader.numbers import Number, equal_numbers, read_number
-from setrl_grader.stated import HOPE, MAX_LENGTH, Stated, gold_answer, normal_text, stated_answer
+from setrl_grader.stated import (
+    HOPE,
+    MAX_LENGTH,
+    Stated,
+    gold_answer,
+    is_asserted,
+    normal_text,
+    stated_answer,
+)
 from setrl_grader.units import UNITS, split_unit
 
 RELATIVE_TOLERANCE = 1e-6  # of decimals, as in MathGrader
@@ -35,7 +43,8 @@ _DENIED = re.compile(  # before a number
     r"\b(?:cannot|doubt|false|never|nobody|not|wrong)\b|n't\b", re.IGNORECASE
 )
 _CHANGED = re.compile(  # behind a computation
-    r"\A\s*not\b|\b(?:halves|incorrect|minus|or|plus|wrong)\b", re.IGNORECASE
+    r"\A\s*not\b|\b(?:although|but|halves|however|incorrect|minus|or|plus|though|too|wrong)\b",
+    re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"\d\s*[kKM]\Z")  # K may be kelvin
 _COUNT = re.compile(  # a number, the noun that it counts, and of what
@@ -168,7 +177,7 @@ class NumberGrader(_PlainGrader):
 
     def _of_stated(self, stated: Stated) -> Number | None:
         plain = _DRESS_OF_NUMBERS.sub("", HOPE.sub("", stated.text)).replace("−", "-").strip()
-        if _THOUSANDS.search(plain):
+        if _THOUSANDS.search(plain) or stated.is_taken_back:
             return None
         if whole := _whole(plain):
             return whole
@@ -214,12 +223,13 @@ def _in_prose(text: str, place: str) -> Number | None:
     *before, last = text.split("=")
     if not before and place == "end":
         says = _SAYS.match(last)
-        if says is None or _DENIED.search(says[0]):
+        if says is None or not is_asserted(re.sub(r"\w+\s*\Z|:\s*\Z", "", says[0])):
             return None
         last = last[says.end() :]
     found = _COUNT.match(last)
     computed = before and _COMPUTED.search(before[-1])
-    if not found or (found["words"] and (not computed or _CHANGED.search(found["words"]))):
+    words = found and found["words"]
+    if not found or (words and (not computed or _CHANGED.search(words))):
         return None
     if not computed and any(before[-1:]) and not _is_called(_SO.sub("", before[-1])):
         return None
@@ -266,14 +276,20 @@ class ChoiceGrader(_PlainGrader):
         behind = rest[mark.end() if mark else 0 :]
         if _ANOTHER.search(behind):
             return None
-        return letter.upper(), "" if is_value(normal_form(behind)) else behind.strip()
+        return letter.upper(), behind.strip()
 
     def _equal(self, gold: tuple[str, str], answer: tuple[str, str]) -> bool:
         if gold[0] != answer[0]:
             return False
+        forms = [normal_form(each[1]) for each in (gold, answer)]
         if gold[1] and answer[1]:
-            return normal_text(gold[1]) == normal_text(answer[1])
-        return _TRUTHS.fullmatch(answer[1]) is not None or not _VERDICT.search(answer[1])
+            same = normal_text(gold[1]) == normal_text(answer[1])
+            return same or (all(map(is_value, forms)) and same_text(*forms))
+        return (
+            is_value(forms[1])
+            or _TRUTHS.fullmatch(answer[1]) is not None
+            or not _VERDICT.search(answer[1])
+        )
 
     def _shown(self, answer: tuple[str, str]) -> str:
         return ". ".join(filter(None, answer))

@@ -194,7 +194,8 @@ def _condition(sides: tuple[Part, ...], signs: list[str]) -> tuple[str, _Region]
 
 def _distance(inner: Tree, sign: str, most: Part) -> tuple[str, _Region]:
     """Read |u| < c as −c < u < c, and |u| > c as u < −c or u > c."""
-    if most.tree is None or sign == r"\ne":
+    may_be_complex = inner.op == "letter" and inner.text in ("z", "w")
+    if most.tree is None or sign == r"\ne" or may_be_complex:
         raise UnreadableError
     bare, least = Part("expression", "", tree=inner), Tree("-", (most.tree,))
     if inner.op == "letter":

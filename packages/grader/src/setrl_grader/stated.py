@@ -25,9 +25,19 @@ _BARE = (  # \boxed 12, \boxed x
 _TOKEN = re.compile(rf"\\(?:boxed|fbox)\s*(?:\{{|{_BARE})|\\.|[{{}}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
 _CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
+_FONTS = r"(?:text|math)[a-z]*|bf|it|rm|color|underline|displaystyle|left|right|big+[lr]?"
+_BINDS_BEFORE = re.compile(  # a sign, an exponent, the argument of a command
+    r"(?:[\d\s=$(){}\[\]]-|\A-|[=\d)}]\s*[-+*/]\s*|[\^_]\s*\{?\s*|\\(?:cdot|times|div|pm|mp)\s*"
+    rf"|\\(?!{_FONTS})[a-zA-Z]+\s*(?:\[[^\]]*\]\s*)?(?:\{{[^{{}}]*\}}\s*)?\{{\s*)\Z"
+)
+_BINDS_BEHIND = re.compile(
+    r"\s*(?:[\^_!]|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
+    r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
+)
 _LONGEST_GAP = 200
 MAX_BOXES = 16
 Place = Literal["marked", "prose", "end"]
+MAX_LEAD = 300  # characters before an answer that are read
 _THINK_END = "</think>"
 HOPE = re.compile(r"\bI hope it is correct\b")  # the end that Minerva's prompt asks for
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
@@ -96,7 +106,8 @@ def final_boxes(text: str) -> FinalBoxes:
     r"""Read the boxes at the end of a sample (`\boxed{…}`, `\boxed 5`); time linear in its length.
 
     Without braces a box holds a number or a letter, if nothing goes on behind it. A box within a
-    box is part of the outer one. Escaped braces (`\{`) are text.
+    box is part of the outer one, and a box to which a sign or a command belongs is no answer.
+    Escaped braces (`\{`) are text.
 
     >>> final_boxes(r"first \boxed{1}.\nThus \boxed{\frac{1}{2}}").answers
     ('1', '\\frac{1}{2}')
@@ -111,8 +122,15 @@ def final_boxes(text: str) -> FinalBoxes:
     while first > earliest and _belong_together(text, closed[first - 1][1], closed[first][0]):
         first -= 1
     found = closed[first:]
+    if any(_is_bound(text, *each) for each in found):
+        return FinalBoxes((), cut_off=False)
     joined = all(_is_joint(text, end, start) for (_, end), (start, _) in pairwise(found))
     return FinalBoxes(tuple(text[start:end] for start, end in found), cut_off=False, joined=joined)
+
+
+def all_boxes(text: str) -> list[str]:
+    """Return the contents of all outermost boxes that are closed."""
+    return [text[start:end] for start, end in _scan(text)[0]]
 
 
 def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
@@ -140,6 +158,14 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
     return closed, max(open_at, default=-1)
 
 
+def _is_bound(text: str, start: int, end: int) -> bool:
+    r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
+    begin = text.rfind("\\", 0, start)
+    before = text[max(begin - _LONGEST_GAP, 0) : begin]
+    behind = text[end + (text[end : end + 1] == "}") : end + _LONGEST_GAP]
+    return bool(_BINDS_BEFORE.search(before) or _BINDS_BEHIND.match(behind))
+
+
 def _belong_together(text: str, end: int, start: int) -> bool:
     """Whether the box that ends at `end` and the next, whose contents begin at `start`, are one."""
     return text.find("\n", end, start) < 0 or _is_joint(text, end, start)
@@ -153,18 +179,81 @@ def _is_joint(text: str, end: int, start: int) -> bool:
     return _CONNECTING.fullmatch(gap) is not None
 
 
+_CLAUSES = re.compile(  # what ends before the clause that states an answer
+    r"[.!?:;](?=\s)|\n|\b(?:so|thus|hence|therefore|then|because|conclude that)\b"
+    r"|\b(?:which means|means that)\b|\bno,|\bwe (?:find|get|have|know|see|obtain) that\b"
+    r"|\b(?:since|because|as|after|with|for|if)\b[^,\n]*,",
+    re.IGNORECASE,
+)
+_OTHER_CLAUSE = re.compile(  # words that only another clause has, or a denial
+    r"\b(?:absurd|barely|be|been|believe\w*|can|cannot|claim\w*|could|doubt\w*|except|false|from|guess"
+    r"|had|hardly|has|have|if|incorrect|is|are|was|were|may|might|neither|never|no|nobody|none|nor|not"
+    r"|nothing|once|say|says|said|seem\w*|should|suppose\w*|than|that|think\w*|to|too|unless|unlikely"
+    r"|when|whether|who|without|would|wrong)\b|n't\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(r"^\W*(?:question|problem|exercise|q|user|human)\b[\s\d]*[:.]", re.I | re.M)
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def is_asserted(before: str) -> bool:
+    """Whether the words before an answer only lead to it: "So she has", not "I doubt that she has".
+
+    >>> [is_asserted(text) for text in ("Hence the", "9 is odd, so the", "It is false that the")]
+    [True, True, False]
+    """
+    clause = _CLAUSES.split(before)[-1]
+    return _OTHER_CLAUSE.search(clause) is None
+
+
+_DENIES = re.compile(  # right before a box
+    r"(?:\b(?:not|cannot(?: be)?|never|ruled? out|(?:mistake|error) is(?: to (?:answer|say|get))?)"
+    r"|n't(?: be)?)"
+    r"[\s$*:({\\\[]*\\[a-z]*\Z",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:answer|value|result|total)\s+(?:is|must be|should be|equals)[\s:$*\\({\[]*"
+    r"(-?\d[\d,./]*)",
+    re.IGNORECASE,
+)
+
+
+def is_taken_back(text: str, answer: str) -> bool:
+    r"""Whether a text denies its last box, or states another number as the answer behind it.
+
+    >>> is_taken_back(r"It is not \boxed{5}.", "5"), is_taken_back(r"It is \boxed{5}.", "5")
+    (True, False)
+    """
+    before, _, behind = text.rpartition(f"{{{answer}}}")
+    later = [found.rstrip(".,/").replace(",", "") for found in _STATES.findall(behind)]
+    said = {each.replace(",", "") for each in _NUMBERS.findall(answer)}
+    is_other = later and not {later[-1], *later[-1].split("/")} <= said
+    return bool(_DENIES.search(before[-MAX_LEAD:]) or is_other)
+
+
 @dataclass(frozen=True)
 class Stated:
     """What a sample states as its answer.
 
     Attributes:
         text: The answer, unchanged.
+        behind: What follows it.
         place: `marked` in a box, in tags or after "####"; `prose` after "answer is" or "answer:";
             `end` where nothing says which it is: the last line.
     """
 
     text: str
     place: Place
+    behind: str = ""
+
+    @property
+    def is_taken_back(self) -> bool:
+        """Whether the text behind an answer ends with another number."""
+        last, said = (_NUMBERS.findall(each) for each in (_NEXT.split(self.behind)[0], self.text))
+        return bool(last) and last[-1].replace(",", "") not in {
+            each.replace(",", "") for each in said
+        }
 
 
 def stated_answer(text: str) -> Stated | None:
@@ -184,13 +273,19 @@ def stated_answer(text: str) -> Stated | None:
     boxes = final_boxes(after)
     if boxes.answers or boxes.cut_off:
         same = len(set(boxes.answers)) == 1
-        return Stated(boxes.answers[-1], "marked") if same else None
+        behind = after.rpartition(boxes.answers[-1] or "}")[2] if same else ""
+        return Stated(boxes.answers[-1], "marked", behind) if same else None
     if (tagged := _last_tagged(after)) is not None:
-        return Stated(tagged, "marked")
+        return Stated(tagged, "marked", after.rpartition("</")[2])
     if "####" in after:
-        return Stated(after.rpartition("####")[2].strip().partition("\n")[0].rstrip(), "marked")
+        text, _, behind = after.rpartition("####")[2].strip().partition("\n")
+        return Stated(text.rstrip(), "marked", behind)
     if phrases := list(_ANSWER_IS.finditer(after)):
-        return Stated(after[phrases[-1].end() :].partition("\n")[0], "prose")
+        before, (text, _, behind) = (
+            after[: phrases[-1].start()],
+            after[phrases[-1].end() :].partition("\n"),
+        )
+        return Stated(text, "prose", behind) if is_asserted(before[-MAX_LEAD:]) else None
     lines = [line for line in after.splitlines() if line.strip()]
     return Stated(lines[-1], "end") if lines else None
 
@@ -258,7 +353,8 @@ def type_of(gold: object) -> str:
 def gold_answer(gold: object) -> str:
     r"""Return the answer within a gold as data sets write it.
 
-    It follows GSM8K's last "####", or is in the box that ends a worked solution. A gold is text
+    It follows GSM8K's last "####", or is in the box that ends a worked solution; of several boxes
+    with more than a comma between them none is the answer. A gold is text
     or a finite number; all else (None, True, NaN, a list, an array) has no answer, "".
 
     >>> gold_answer("She makes 9 * 2 dollars.\n#### 18"), gold_answer(18), gold_answer(["18"])
@@ -272,8 +368,10 @@ def gold_answer(gold: object) -> str:
     if boxes.answers:
         before, _, after = text.rpartition(boxes.answers[-1])
         if _SENTENCE.search(before) and not re.search(r"\w", after):
-            same = len(set(boxes.answers)) == 1
-            return boxes.answers[-1] if same or not boxes.joined else ", ".join(boxes.answers)
+            several = {*all_boxes(text)}
+            if len(several) == 1:
+                return boxes.answers[-1]
+            return ", ".join(boxes.answers) if boxes.joined and several == {*boxes.answers} else ""
     return text.rpartition("####")[2].strip()
 
 

@@ -53,8 +53,9 @@ _TEXT: dict[str, Callable[[re.Match[str]], str]] = {
     r"√\s*(\d+(?:\.\d+)?|[a-zA-Z])": lambda m: rf"\sqrt{{{m[1]}}}",
     r"(?:√|\\sqrt)\s*(?:\\left)?\(([^()]*?)(?:\\right)?\)": lambda m: rf"\sqrt{{{m[1]}}}",
     "[₀-₉]+": lambda m: f"_{{{m[0].translate(_LOWERED)}}}",
-    r"(?<![\d.])\d{1,3}(?:\\,\d{3})+(?!\d)": lambda m: m[0].replace("\\,", ""),
-    r"(?<=\d)(?:,\\! ?|\{,\})(?=\d{3}(?!\d))": lambda _: "",
+    r"(?<![\d.])[1-9]\d{0,2}(?:(?:\\,|,\\! ?|\{,\})\d{3})+(?!\d)": lambda m: re.sub(
+        r"\D", "", m[0]
+    ),
     r"(>|<|!|\\not\s*)=(?=(\w?))": lambda m: _WITH_EQUAL[m[1].rstrip()] + " " * m[2].isalpha(),
     '["″]': lambda _: "''",
     r"\\\\\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in)\s*\]": lambda _: r"\\",

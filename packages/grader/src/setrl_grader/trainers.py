@@ -36,6 +36,7 @@ from setrl_grader.stated import (
     after_thinking,
     final_boxes,
     gold_answer,
+    is_asserted,
     stated_answer,
 )
 from setrl_grader.units import UNITS
@@ -101,11 +102,17 @@ def compute_score(
 
 
 def _last_text(completion: object) -> str:
-    """Return plain text, or the text of the last message without its other blocks."""
-    last = completion[-1] if isinstance(completion, list | tuple) and completion else completion
+    """Return plain text, or the text of the assistant's last message without its other blocks."""
+    messages = completion if isinstance(completion, list | tuple) else [completion]
+    said = [each for each in messages if _role(each) in (None, "assistant")]
+    last = said[-1] if said else None
     content = last.get("content") if isinstance(last, Mapping) else last
     blocks = content if isinstance(content, list | tuple) else [content]
     return "".join(map(_of_block, blocks))
+
+
+def _role(message: object) -> object:
+    return message.get("role") if isinstance(message, Mapping) else None
 
 
 def _of_block(block: object) -> str:
@@ -210,7 +217,7 @@ _FORMULA = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _LEADS = re.compile(  # what ends the words before a formula that states the answer
-    r"(?:.*(?:\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
+    r"(?:.*(?P<verb>\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
 _UNGRADED = {Reason.BAD_GOLD, Reason.TOO_LARGE}
@@ -324,7 +331,9 @@ def _of_prose(stated: Stated) -> str:
         return stated.text
     before = stated.text[: formulas[0].start()]
     behind = set(_WORD.findall(HOPE.sub("", stated.text[formulas[0].end() :])))
-    if len(formulas) > 1 or not (_LEADS.match(before) and behind <= UNITS | {"percent"}):
+    lead = _LEADS.match(before)
+    asserted = lead and is_asserted(before[: lead.start("verb")] if lead["verb"] else before)
+    if len(formulas) > 1 or not (asserted and behind <= UNITS | {"percent"}):
         return ""
     formula = next(each for each in formulas[0].groups() if each)
     return f"{formula}{'%' * ('percent' in behind)}"

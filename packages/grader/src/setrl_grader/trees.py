@@ -105,6 +105,18 @@ def too_deep(tree: Tree) -> bool:
     return True
 
 
+def has_modulus(tree: Tree, complex_numbers: bool = False) -> bool:
+    """Whether |u| may be of a complex number, or a determinant, so that |u|² is not u²."""
+    letters = [letters_of(each) for each in walk(tree) if each.op == "abs"]
+    units = [each for each in walk(tree) if each.op == "abs" and _has_unit(each)]
+    unreal = any(each & (CAPITALS | {"z", "w"}) or (each and complex_numbers) for each in letters)
+    return unreal or any(map(letters_of, units))
+
+
+def _has_unit(tree: Tree) -> bool:
+    return any((each.op, each.text) == ("constant", "i") for each in walk(tree))
+
+
 def may_be_matrices(tree: Tree) -> bool:
     """Whether capitals are multiplied, and nothing says that they are numbers: AB may not be BA.
 

@@ -131,7 +131,8 @@ def split_unit(text: str) -> tuple[str, str]:
     first = re.match(r"([a-zA-Z]+)\^", found["unit"])
     if first and first[1] not in LENGTHS:  # s² measures nothing
         return text, ""
-    return found["number"].strip(), re.sub(r"[\s{}.]", "", unit)
+    unit = re.sub(r"[{}.]|\s*(?=/)|(?<=/)\s*", "", unit.strip())
+    return found["number"].strip(), re.sub(r"\s+", "·", unit)
 
 
 def split_money(text: str) -> tuple[str, str]:

@@ -1,0 +1,215 @@
+r"""What a problem says of its answer: what it asks for, in which order, and what letters stand for.
+
+A name before a value, y = 5, is dropped only where the problem does not ask for another one, x.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from setrl_grader.forms import FORMULA
+from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
+from setrl_grader.marks import choice_of
+from setrl_grader.names import is_name, is_named
+from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.trees import Part
+from setrl_grader.units import one_name, split_unit
+
+_ASKS = r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?)\b"
+_NOUN = (  # what may be said of a name that is asked for
+    r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
+    r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
+    r"|triples?|tuples?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
+    r"|ranges?|ratios?|sums?|products?|functions?|of|and|or)"
+)
+_PIECE = re.compile(
+    rf"(?P<ask>{_ASKS})|(?P<formula>{FORMULA.pattern})|\b(?P<name>(?!a\b|I\b)[a-zA-Z])\b(?!['-])"
+    rf"|(?P<noun>{_NOUN}\b)|(?P<other>[\w.?!:;]+)",
+    re.DOTALL,
+)
+_COMPLEX = re.compile(r"\bcomplex\b|\bmodul(?:us|i)\b|\bdeterminant|\bmatri(?:x|ces)\b")
+_MATRICES = re.compile(r"\bmatri(?:x|ces)\b")
+_NO_PRODUCT = re.compile(  # letters that stand in an order
+    r"\babelian\b|\bdihedral group\b|\bfree group\b|\bpalindrome\b|\bwhich order\b"
+    r"|\bcommut(?:ative|es?\b(?! to))",
+    re.IGNORECASE,
+)
+_CONSTANT = re.compile(  # or e^x
+    r"\bimaginary\b|\bcomplex\b|\beuler|\bnatural log|i\^\{?2\}?\s*=\s*-|i\s*=\s*\\sqrt"
+    r"|2\.718|\be\^",
+    re.IGNORECASE,
+)
+_INTERVAL = re.compile(
+    r"\b(?:interval|inequalit|increas|decreas|concave|converg|solv|solution)|\b(?:range|domain|value"
+    r"|set|real)s?\b|[<>≤≥]"
+    r"|\\(?:[lg]e|[lg]eq|[lg]eqslant|[lg]t)(?![a-z])",
+    re.IGNORECASE,
+)
+_RATIO = re.compile(r"\bratio|\bproportion|\bscale|\d\s*:\s*\d|[a-zA-Z]:[a-zA-Z]")
+_UNITS = re.compile(
+    r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
+    r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
+)
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+_LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
+_RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
+_KIND = re.compile(r"\\(?:overline|widehat|overrightarrow|vec|angle|triangle)|m(?=\\angle)|[|{}\s]")
+_ALWAYS = frozenset(["answer", "ans", "total"])
+_IN_ORDER = re.compile(
+    r"\bin (?:this|that|the(?: same)?|increasing|decreasing|ascending|descending) order\b"
+    r"|\border from\b|\bnext \w+ terms\b|\brespectively\W*\Z",
+    re.IGNORECASE,
+)
+
+
+class Said(NamedTuple):
+    """What a problem says.
+
+    Attributes:
+        asked: The keys of the formulas that it asks for.
+        orders: The names in the tuples that stand in it, and those it asks for, in their order.
+        letters: Which of e and i are letters in it.
+        ordered: "" where letters commute; "capitals" of matrices, "all" in a group.
+        complex: Whether |z| may be the modulus of a complex number, or a determinant.
+        points: Whether (1, 2) is a point, and no interval.
+        in_order: Whether the members of a list are asked for in an order.
+        ratio: Whether it is about a ratio, so that 2:4 is 1:2, and no score.
+        units: The one name of each unit in which it asks for the answer.
+        first: The letters of its formulas, in the order in which they first occur.
+    """
+
+    asked: tuple[str, ...] = ()
+    orders: tuple[tuple[str, ...], ...] = ()
+    letters: frozenset[str] = frozenset()
+    ordered: str = ""
+    complex: bool = False
+    points: bool = False
+    in_order: bool = False
+    first: tuple[str, ...] = ()
+    ratio: bool = False
+    units: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=1024)
+def said(problem: str) -> Said:
+    """Return what a problem says; nothing if there is none.
+
+    >>> found = said("If $x+y=8$, find $x$. Which point $(a,b)$ is it?")
+    >>> found.asked, found.orders
+    (('x',), (('a', 'b'), ('x',)))
+    """
+    if not problem:
+        return Said()
+    formulas = [_formula(each.groups()) for each in FORMULA.finditer(problem)]
+    tuples = [*filter(None, map(_tuple_of, formulas))]
+    asked, direct = _asked(problem)
+    group = "all" * bool(_NO_PRODUCT.search(problem))
+    letters = {"e", "i"}.intersection(formulas) if not _CONSTANT.search(problem) else ()
+    return Said(
+        asked=asked,
+        orders=(*tuples, asked),
+        letters=frozenset(map(LETTERS_AS.__getitem__, letters)),
+        ordered=group or "capitals" * bool(_MATRICES.search(problem)),
+        complex=bool(_COMPLEX.search(problem)),
+        points=direct or not _INTERVAL.search(problem),
+        in_order=bool(_IN_ORDER.search(_SENTENCE.split(problem.strip())[-1])),
+        ratio=bool(_RATIO.search(problem)),
+        units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem))
+        - {""},
+        first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
+    )
+
+
+def _formula(groups: Sequence[str | None]) -> str:
+    return normal_form(next(filter(None, groups), ""))
+
+
+def _tuple_of(formula: str) -> tuple[str, ...]:
+    """Return the names in (x, y); nothing if it is none."""
+    part = parse(formula)
+    names = part.kind == "()" and len(part.parts) > 1 and all(map(is_name, part.parts))
+    return tuple(spaceless(each.text) for each in part.parts) if names else ()
+
+
+def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
+    """Return the formulas behind "find" with only a noun between, and whether one is (x, y)."""
+    found, asking = list[str](), False
+    for piece in _PIECE.finditer(problem):
+        ends = not re.match(r"-|\w", problem[piece.end() :])  # unlike the $n$-th
+        if (piece["formula"] or piece["name"]) and ends:
+            found += [_formula((*piece.groups()[2:6], piece["name"]))] * asking
+        elif not piece["noun"]:
+            asking = bool(piece["ask"])
+    parts = [parse(each) for each in found]
+    many = [each.parts if each.kind in ("()", "list") else (each,) for each in parts]
+    names = tuple(spaceless(each.text) for members in many for each in members)
+    return names, any(map(_tuple_of, found))
+
+
+NOTHING_SAID = Said()
+
+
+def without_option(gold: str, answer: str, problem: str) -> str:
+    """Return only the letter of a choice with the text that the problem has behind it.
+
+    >>> [without_option("B", text, "Which? (A) Rome (B) Paris") for text in ("B. Paris", "B. Rome")]
+    ['B', 'B. Rome']
+    """
+    letter, text = choice_of(answer) or ("", "")
+    option = rf"(?<![A-Za-z]){letter}[).:]\s*{re.escape(text.strip())}(?!\w)"
+    stands = gold == letter and text and re.search(option, normal_form(problem))
+    return letter if stands else answer
+
+
+def is_asked(name: Part, problem: str) -> bool:
+    """Whether a problem asks for the left side of an equation."""
+    return _bare(spaceless(name.text)) in map(_bare, said(problem).asked)
+
+
+def names_another(gold: Part, answer: Part, problem: str) -> bool:
+    """Whether an answer names what the gold does not, and the problem does not ask for.
+
+    >>> problem = "If $x+y=8$ and $x-y=2$, find $x$."
+    >>> [names_another(parse("5"), parse(text), problem) for text in ("y=5", "x=5", "x_1=5")]
+    [True, False, False]
+    """
+    if is_named(gold) or gold.kind == "relation" or any(map(is_named, gold.parts)):
+        return False
+    if answer.kind == "relation" and not ORDERS.isdisjoint(answer.marks.split()):
+        letters = [each.text for each in answer.parts if re.fullmatch("[a-z]", each.text)]
+        asked = [each for each in said(problem).asked if re.fullmatch("[a-z]", each)]
+        known = letters and (letters[0] in asked if asked else _stands(letters[0], problem))
+        return bool(letters and problem and not known)
+    if answer.kind in ("list", "()", "{}"):
+        return any(names_another(gold, each, problem) for each in answer.parts)
+    if not is_named(answer):
+        return False
+    name = spaceless(answer.parts[0].text)
+    if len(name) > 2 and name.isalpha() and not name.isupper() and problem:
+        return name.lower() not in _ALWAYS and name.lower() not in problem.lower()
+    wanted = said(problem).asked
+    names = [each for each in wanted if is_name(parse(each))]
+    if names or name in ("e", "i"):
+        return not any(_may_be(_bare(name), _bare(each)) for each in names)
+    return bool(wanted) and _stands(name, problem) and not any(map(_RELATION.search, wanted))
+
+
+def _stands(name: str, problem: str) -> bool:
+    return bool(re.search(rf"(?<![A-Za-z\\]){re.escape(name)}(?![A-Za-z(])", normal_form(problem)))
+
+
+def _may_be(name: str, asked: str) -> bool:
+    """Whether a name is one that is asked for: x_1 of x, f(x) of f, f(z) of f(x)."""
+    sides = [re.split(r"(?=[(_])|\Z", each, maxsplit=1) for each in (name, asked)]
+    (one, tail), (other, rest) = sides
+    any_letter = re.fullmatch(r"\([a-z]\)|", tail) is not None
+    return name == asked or (one == other and (any_letter or not rest))
+
+
+def _bare(name: str) -> str:
+    """Return a name without what says what it is: A of m∠A, AB of a segment BA."""
+    bare = _KIND.sub("", name)
+    return "".join(sorted(bare)) if re.fullmatch("[A-Z]{2}", bare) else bare
