@@ -3,30 +3,30 @@ r"""In which form an answer is given: numbers carried out, conditions solved, pr
     left(answer) ⊆ left(gold)
 
 An answer leaves no operation to do that the gold does not leave as well: 17·23 is no answer to 391,
-but 3·2²⁰¹³ may have 6·2²⁰¹². What a problem asks for, the gold shows: to factor is asked where the
-gold is a product.
+but 3·2²⁰¹³ may have 6·2²⁰¹². What a problem asks for, the gold shows: where the problem holds a
+formula that is equal to the gold and has another form, the answer must have the form of the gold.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from math import isqrt
+from math import gcd, isqrt, prod
 
 from setrl_grader.exact import exact_value
+from setrl_grader.marks import MARKS
 from setrl_grader.names import is_named, value_of
+from setrl_grader.normal_form import spaceless
 from setrl_grader.numbers import literal
 from setrl_grader.trees import Part, Tree, has, letters_of, walk
 
 _COUNTS = {"!", "!!", "binom"}
 _ROUNDED = {"abs", "floor", "ceil", "log"}
-_FACTOR = re.compile(r"\bfactor(?:i[sz]e|ed|i[sz]ed|ing|i[sz]ation)?\b", re.IGNORECASE)
-_EXPAND = re.compile(r"\b(?:expand|multiply out|standard form)", re.IGNORECASE)
-_RADICAL = re.compile(r"\brationali[sz]|\bradical form|\bsimplif", re.IGNORECASE)
-_SIMPLIFY = re.compile(r"\bsimpl(?:if|est)", re.IGNORECASE)
-_SOLVE = re.compile(r"\bsolve|\bexpress\b|\bin terms of\b|\bisolate\b|\bsubject\b", re.IGNORECASE)
+_RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
+_NUMBER = ("number",)
+MAX_FACTORS = 20  # that a power is
+_SMALL = (2, 3, 5, 7, 11, 13)  # primes whose powers are taken out of a root
 
 
 def is_undone(gold: Part, answer: Part) -> bool:
@@ -52,39 +52,183 @@ def is_undone(gold: Part, answer: Part) -> bool:
     return not left <= set().union(*map(_left, numbers))
 
 
-def is_another_form(gold: Part, answer: Part, problem: str) -> bool:
-    """Whether a problem asks for the form that the gold has, and the answer does not have it."""
-    ours, theirs = value_of(gold).tree, value_of(answer).tree
-    unsolved = answer.kind == "relation" and is_named(gold) and not _has_name_of(gold, answer)
-    if unsolved and _SOLVE.search(problem):
-        return True
-    if ours is None or theirs is None:
+def is_another_form(
+    gold: Part, answer: Part, formulas: Iterable[Part], same: Callable[[Part], bool]
+) -> bool:
+    """Whether a problem asks for the form that the gold has, and the answer does not have it.
+
+    It asks where one of its formulas is the `same` as the gold, in another form.
+    """
+    name = spaceless(gold.parts[0].text) if is_named(gold) else ""
+    wanted, left = _form_of(gold, name), _unreduced(gold)
+    if wanted == _form_of(answer, name) and _unreduced(answer) <= left:
         return False
-    if _FACTOR.search(problem) and _factors(theirs) < _factors(ours) > 1:
-        return True
-    if _EXPAND.search(problem) and _is_product_of_sums(theirs) and not _is_product_of_sums(ours):
-        return True
-    if _SIMPLIFY.search(problem) and letters_of(ours) and _size(theirs) >= 2 * _size(ours):
-        return True
-    return bool(_RADICAL.search(problem)) and _is_over_root(theirs) and not _is_over_root(ours)
+    return any(
+        _may_be_same(gold, each)
+        and (_form_of(each, name) != wanted or not _unreduced(each) <= left)
+        and same(each)
+        for each in formulas
+    )
 
 
-def _has_name_of(gold: Part, answer: Part) -> bool:
-    names = [each.parts[0].text.split() for each in (gold, answer)]
-    return is_named(answer) and names[0] == names[1]
-
-
-def has_operation(part: Part) -> bool:
-    """Whether a statement, without a name before it, is more than a value or a letter."""
-    part = value_of(part)
-    if part.kind == "relation":
+def is_written_otherwise(gold: Part, answer: Part) -> bool:
+    """Whether an answer is more than a letter or the gold's numbers: another form of the gold."""
+    part = value_of(answer)
+    key = spaceless(part.text)
+    marked = (MARKS[name].read(key) for name in ("a remainder", "an angle with minutes"))
+    if part.kind in ("relation", "union", "ratio", "builder") or any(marked):
         return True
-    tree = part.tree
-    if tree is None:
-        return any(map(has_operation, part.parts))
-    if _is_constant(tree):
-        return bool(_left(tree))
-    return bool(tree.parts) and not (tree.op == "-" and not tree.parts[0].parts)
+    if part.kind == "matrix" and not part.text.startswith((r"\begin", "[")):
+        return True
+    ours = set(map(_written, _leaves(gold)))
+    return any(
+        (each.op == "number" or each.parts) and _written(each) not in ours
+        for each in map(_bare, _leaves(answer))
+    )
+
+
+def key_of(tree: Tree) -> tuple[object, ...]:
+    """Return a key that is the same for expressions that are written alike, in any order."""
+    parts = tuple(map(key_of, tree.parts))
+    ordered = tuple(sorted(parts, key=repr)) if tree.op in ("+", "*") else parts
+    return tree.op, tree.text, ordered
+
+
+def _bare(tree: Tree) -> Tree:
+    return tree.parts[0] if tree.op in ("-", "degrees") and not tree.parts[0].parts else tree
+
+
+def _written(tree: Tree) -> object:
+    bare = _bare(tree)
+    return Fraction(bare.text) if bare.op == "number" else key_of(bare)
+
+
+def _may_be_same(gold: Part, formula: Part) -> bool:
+    """Whether it is worth comparing them; no form is asked for of the value of sin 30°."""
+    one, other = value_of(gold).tree, value_of(formula).tree
+    named = gold.kind == formula.kind == "relation" and gold.parts[0] != formula.parts[0]
+    if named or one is None or other is None:
+        return gold.kind == formula.kind == "relation" and _letters(gold) == _letters(formula)
+    if not letters_of(other):
+        functions = [
+            {each.op for each in walk(tree) if each.op[0] == "\\"} for tree in (one, other)
+        ]
+        return not letters_of(one) and functions[1] <= functions[0]
+    return letters_of(one) <= letters_of(other)
+
+
+def _form_of(part: Part, name: str) -> tuple[object, ...]:
+    """Return the form of a statement, without the name that the gold has, or of any name."""
+    if is_named(part) and (not name or spaceless(part.parts[0].text) == name):
+        part = value_of(part)
+    if part.tree is not None:
+        return _form(part.tree)
+    return part.kind, *sorted((_form_of(each, name) for each in part.parts), key=repr)
+
+
+def _form(tree: Tree) -> tuple[object, ...]:
+    """Return how an expression is built, without its order, and without numbers as factors."""
+    tree = tree.parts[0] if tree.op == "degrees" else tree
+    if _is_of_numbers(tree):
+        return _form_of_number(tree)
+    terms = [*_terms(tree)]
+    if len(terms) > 1:
+        return "+", *sorted((_NUMBER if _is_of_numbers(t) else _form(t) for t in terms), key=repr)
+    factors = [each for each in _factors(tree) if not _is_of_numbers(each[0])]
+    if len(factors) == 1 and factors[0][1] > 0 and factors[0][0].op == "+":
+        return _form(factors[0][0])
+    return "*", *sorted(((sign, _form_of_factor(each)) for each, sign in factors), key=repr)
+
+
+def _form_of_factor(tree: Tree) -> tuple[object, ...]:
+    if tree.op == "+":
+        below = any(
+            sign < 0 and letters_of(each) for t in _terms(tree) for each, sign in _factors(t)
+        )
+        return "+", below
+    if tree.op == "^":
+        return "^", _form(tree.parts[0]), key_of(tree.parts[1])
+    return tree.op, tree.text, *map(_form, tree.parts)
+
+
+def _form_of_number(tree: Tree) -> tuple[object, ...]:
+    if literal(tree) is not None and not has(tree, {"*", "^"}):
+        return _NUMBER
+    if tree.op == "-":
+        return _form_of_number(tree.parts[0])
+    if tree.op == "^":
+        return "^", _form_of_number(tree.parts[0]), key_of(tree.parts[1])
+    return tree.op, *sorted(map(_form_of_number, tree.parts), key=repr)
+
+
+def _is_of_numbers(tree: Tree) -> bool:
+    """Whether only whole powers, sums, products and counts are in an expression without letters."""
+    powers = (each.parts[1] for each in walk(tree) if each.op == "^")
+    return all(each.op in _RATIONAL for each in walk(tree)) and all(map(_is_whole, powers))
+
+
+def _terms(tree: Tree) -> Iterator[Tree]:
+    """Yield the terms of a sum, also of sums in brackets in it."""
+    if tree.op in ("+", "-"):
+        for each in tree.parts:
+            yield from _terms(each)
+    else:
+        yield tree
+
+
+def _factors(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+    """Yield the factors of a product, with -1 if they are below a line."""
+    exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else None
+    if tree.op in ("*", "/", "-"):
+        for at, part in enumerate(tree.parts):
+            yield from _factors(part, -sign if tree.op == "/" and at else sign)
+    elif exponent is None or abs(exponent) > MAX_FACTORS:
+        yield tree, sign
+    else:
+        base, turned = tree.parts[0], sign if exponent > 0 else -sign
+        top, bottom = abs(exponent).as_integer_ratio()
+        base = base if bottom == 1 else Tree("root", (base, Tree("number", text=str(bottom))))
+        power = Tree("^", (base, Tree("number", text=str(top)))) if top > 1 else base
+        repeated = base.op == "+" and bottom == 1
+        yield from [(base, turned)] * top if repeated else [(power, turned)]
+
+
+def _unreduced(part: Part) -> set[str]:
+    """Return what can be taken out in a statement: of a fraction, a root, or a factor."""
+    return {kind for tree in _leaves(part) for each in walk(tree) for kind in _reducible(each)}
+
+
+def _reducible(tree: Tree) -> Iterator[str]:
+    if tree.op == "root" and not _is_square_free(tree):
+        yield "root"
+    if tree.op not in ("*", "/"):
+        return
+    factors = [*_factors(tree)]
+    if gcd(*(_coefficient(factors, sign) for sign in (1, -1))) > 1 or (
+        tree.op == "/" and tree.parts[1].text == "1"
+    ):
+        yield "fraction"
+    others = [each for each, _ in factors if not _is_of_numbers(each)]
+    sums = [[*_terms(each)] for each in others if each.op == "+"]
+    if len(others) > 1 and any(gcd(*map(_content, terms)) > 1 for terms in sums):
+        yield "factor"
+
+
+def _content(term: Tree) -> int:
+    return _coefficient([*_factors(term)], 1)
+
+
+def _coefficient(factors: list[tuple[Tree, int]], sign: int) -> int:
+    return prod(
+        int(each.text) for each, place in factors if place == sign and each.text.isdecimal()
+    )
+
+
+def _is_square_free(root: Tree) -> bool:
+    """Whether no power of a small prime can be taken out of a root."""
+    degree = root.parts[1].text
+    inside = _coefficient([*_factors(root.parts[0])], 1)
+    return not degree.isdecimal() or all(inside % prime ** int(degree) for prime in _SMALL)
 
 
 def _letters(part: Part) -> set[str]:
@@ -182,31 +326,3 @@ def _is_power(number: int, degree: int) -> bool:
         return isqrt(number) ** 2 == number
     about = round(number ** (1 / degree)) if number < 2**1000 else 0
     return number in {near**degree for near in (about - 1, about, about + 1)}
-
-
-def _factors(tree: Tree) -> int:
-    """Return how many factors with letters a product has; a square has two."""
-    if not letters_of(tree):
-        return 0
-    if tree.op in ("*", "-"):
-        return sum(map(_factors, tree.parts))
-    if tree.op == "^" and _is_whole(tree.parts[1]) and len(tree.parts[1].text) in (1, 2):
-        return int(tree.parts[1].text) * _factors(tree.parts[0])
-    return _factors(tree.parts[0]) if tree.op == "/" else 1
-
-
-def _size(tree: Tree) -> int:
-    """Return how many numbers and letters are written."""
-    return sum(not each.parts for each in walk(tree))
-
-
-def _is_product_of_sums(tree: Tree) -> bool:
-    """Whether a sum with letters is multiplied somewhere, so that it can be expanded."""
-    return any(
-        each.op in ("*", "^") and any(part.op == "+" and letters_of(part) for part in each.parts)
-        for each in walk(tree)
-    )
-
-
-def _is_over_root(tree: Tree) -> bool:
-    return any(each.op == "/" and has(each.parts[1], {"root"}) for each in walk(tree))

@@ -24,7 +24,7 @@ from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.numeric import equal_numeric
-from setrl_grader.problems import is_copied, problem_of
+from setrl_grader.problems import formulas_of, is_copied, problem_of, stem_of
 from setrl_grader.stated import after_thinking
 from setrl_grader.trees import Part, Tree, letters_of
 from setrl_grader.units import split_unit
@@ -161,8 +161,22 @@ class MathGrader(Grader):
         found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated, kind)
         reason = _reason(found)
         if problem and reason == Reason.EQUAL:
-            reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
+            reason = self._of_problem(gold_form, answer, stem_of(problem), kind)
         return Grade(reason, answer, found)
+
+    def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
+        """Return the reason why what is equal to the gold answers the problem, or does not."""
+
+        def same(formula: Part) -> bool:
+            return bool(
+                judged(gold, formula.text, self.relative_tolerance, False, True, kind).equal
+            )
+
+        parts = parse(gold), parse(answer, gold)
+        if is_copied(*parts, problem):
+            return Reason.COPIED
+        another = is_another_form(*parts, formulas_of(problem), same)
+        return Reason.UNEVALUATED if another else Reason.EQUAL
 
     def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
@@ -275,13 +289,6 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     asked = spaceless(name.text) in spaceless(normal_form(problem)) if problem else False
     is_sum = _SUM.match(spaceless(name.text)) and (asked or not re.search("[t-z]", name.text))
     return value.text if is_sum and read_number(value.text) else answer
-
-
-def _of_problem(gold: Part, answer: Part, problem: str) -> Reason:
-    """Return the reason why an answer that is equal to the gold is right, or none to a problem."""
-    if is_copied(gold, answer, problem):
-        return Reason.COPIED
-    return Reason.UNEVALUATED if is_another_form(gold, answer, problem) else Reason.EQUAL
 
 
 def _changed(form: str) -> list[str]:
