@@ -1534,6 +1534,10 @@ RIGHT_CHOICES: list[tuple[str, str]] = [
 
 # Equal to the gold, and an operation is left to do that the gold has done.
 UNDONE: list[tuple[str, str]] = [
+    ("10x^3", r"\binom{5}{2}x^3"),
+    ("x", r"2x\sin 30^\circ"),
+    (r"12\pi", r"4(3\pi)"),
+    (r"7+3\pi", r"(3-2\pi)+(4+5\pi)"),
     ("391", r"17\cdot 23\cdot 1^2"),
     ("41", "2^5+3^2"),
     ("113", "7^2+8^2"),

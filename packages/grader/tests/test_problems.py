@@ -30,6 +30,8 @@ COPIES = [  # problem, gold, answer
     (r"Simplify $\sqrt{50}$.", r"5\sqrt2", r"\sqrt{50}"),
     ("Compute $(2+3i)(1-i)$.", "5+i", "(2+3i)(1-i)"),
     ("Evaluate $2^{10}$.", "1024", "2^{10}"),
+    (r"Write $0.\overline{36}$ as a fraction.", r"\frac{4}{11}", r"0.\overline{36}"),
+    (r"Write $2\frac12$ as an improper fraction.", r"\frac52", r"2\frac12"),
     ("Write 45% as a fraction.", r"\frac{9}{20}", r"45\%"),
     ("Convert $60^\\circ$ to radians.", r"\frac{\pi}{3}", r"60^\circ"),
     ("Find the prime factorization of 360.", r"2^3\cdot3^2\cdot5", "360"),

@@ -43,13 +43,12 @@ def is_undone(gold: Part, answer: Part) -> bool:
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
+    known = (tree for tree in theirs if not has(tree, {"apply", "word"}))
+    left = {_kind_left(each) for tree in known for each in walk(tree) if not letters_of(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
-    if not numbers:
-        return False
-    left = set().union(*(_left(tree) for tree in theirs if _is_constant(tree)))
-    if all(_is_exact(tree) for tree in numbers):
+    if numbers and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    return not left <= set().union(*map(_left, numbers))
+    return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
 
 
 def is_another_form(
@@ -272,36 +271,36 @@ def _is_whole(tree: Tree) -> bool:
     return bare.op == "number" and bare.text.isdecimal()
 
 
-def _left(tree: Tree) -> set[str]:
-    """Return the kinds of operations that are left to do in a number."""
-    return {kind for each in walk(tree) if (kind := _kind_left(each))}
-
-
 def _kind_left(tree: Tree) -> str:
+    """Return the kind of the operation that is left to do in a number; "" if none is."""
     if (tree.op.startswith("\\") and tree.op != r"\exp") or tree.op in _ROUNDED:
         return "function"
     if tree.op in _COUNTS:
         return "count"
     if tree.op == "+":
-        most = max(Counter(frozenset(_irrationals(term)) for term in tree.parts).values())
+        most = max(Counter(frozenset(_irrationals(term)) for term in _terms(tree)).values())
         return "sum" * (most > 1)  # of like terms
     if tree.op in ("*", "/"):
-        rational = sum(map(_is_rational, tree.parts)) > 1 and literal(tree) is None
-        return "product" * rational
+        both = tree.op == "/" and all(map(_is_rational, tree.parts))
+        signs = Counter(sign for each, sign in _flat(tree) if _is_rational(each))
+        return "product" * ((both or max(signs.values(), default=0) > 1) and literal(tree) is None)
     if tree.op == "^":
         return "power" * _is_power_left(*tree.parts)
     return "root" * (tree.op == "root" and _is_root_of_power(tree))
 
 
-def _irrationals(term: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+    """Yield the factors of a product as they are written, with -1 if they are below a line."""
+    if tree.op not in ("*", "/", "-") or _is_rational(tree):
+        yield tree, sign
+        return
+    for at, part in enumerate(tree.parts):
+        yield from _flat(part, -sign if tree.op == "/" and at else sign)
+
+
+def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
     """Yield the factors of a term that are no rational numbers; like terms have the same."""
-    if _is_rational(term):
-        return
-    if term.op not in ("*", "/", "-"):
-        yield term, sign
-        return
-    for at, part in enumerate(term.parts):
-        yield from _irrationals(part, -sign if term.op == "/" and at else sign)
+    return (each for each in _flat(term) if not _is_rational(each[0]))
 
 
 def _is_power_left(base: Tree, exponent: Tree) -> bool:
