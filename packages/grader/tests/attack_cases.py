@@ -9,6 +9,13 @@ from __future__ import annotations
 MATRIX = r"\begin{pmatrix}1&2\\3&4\end{pmatrix}"
 
 WRONG: dict[str, list[tuple[str, str]]] = {
+    "inequalities of two letters": [
+        ("y>2x+1", "2x-y>-1"),
+        ("y>2x+1", "y-2x<1"),
+        ("y>x", "xy>x^2"),
+        ("x-y>0", "|x-y|(x-y)>0"),
+    ],
+    "degrees as radians": [(r"30^\circ", r"\frac{\pi}{3}"), ("30^\\circ", r"30\sqrt{1}")],
     "the syntax of Python and SymPy": [
         ("pi", "ip"),
         ("sqrt(x)", "x"),
@@ -777,6 +784,13 @@ WRONG_WITH_UNITS: list[tuple[str, str]] = [
 ]
 
 RIGHT: dict[str, list[tuple[str, str]]] = {
+    "inequalities of two letters": [
+        ("y>2x+1", "y-2x>1"),
+        ("y>2x+1", "2y>4x+2"),
+        ("y>2x+1", "2x-y<-1"),
+        ("x^2+y^2<1", "1-x^2>y^2"),
+    ],
+    "degrees as radians": [(r"30^\circ", r"\frac{\pi}{6}")],
     "the syntax of Python and SymPy": [
         ("sqrt(x)", r"\sqrt{x}"),
         ("2*pi*r", r"2\pi r"),

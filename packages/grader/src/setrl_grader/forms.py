@@ -46,7 +46,8 @@ def is_undone(gold: Part, answer: Part) -> bool:
     known = (tree for tree in theirs if not has(tree, {"apply", "word"}))
     left = {_kind_left(each) for tree in known for each in walk(tree) if not letters_of(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
-    if numbers and all(map(_is_exact, numbers)):
+    angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
+    if numbers and not angles and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
     return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
 
