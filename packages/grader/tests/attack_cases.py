@@ -1152,6 +1152,9 @@ WRONG_TEXTS: list[tuple[str, str]] = [
 ]
 
 WRONG_NUMBERS: list[tuple[str, str]] = [
+    ("18 dollars", "#### 18 cents"),
+    ("18 hours", "#### 18 minutes"),
+    ("18 m", r"\boxed{18\text{ km}}"),
     ("7", "x = 6, y = 7"),
     ("7", "is it 7?"),
     ("7", "7 = x, 8 = y"),
@@ -1345,6 +1348,8 @@ WRONG_NUMBERS: list[tuple[str, str]] = [
     ("23", "#### 2**3"),
 ]
 RIGHT_NUMBERS: list[tuple[str, str]] = [
+    ("18 dollars", "#### $18"),
+    ("18", "#### 18 minutes"),
     ("7", "7 = x"),
     ("7", r"\boxed{7=x}"),
     ("5", "The final answer is:\n5"),
@@ -1394,6 +1399,8 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
     ("5", "The answer is 5 cups"),
 ]
 WRONG_CHOICES: list[tuple[str, str]] = [
+    ("B. 12 cm", "B. 13 cm"),
+    ("(C) x=3", "(C) x=4"),
     ("B", "The answer is B. However it's C"),
     ("B", "B. I am not sure"),
     ("B", "(B) Option C"),
@@ -1485,6 +1492,8 @@ WRONG_CHOICES: list[tuple[str, str]] = [
     ("B. Paris", "A. Paris"),
 ]
 RIGHT_CHOICES: list[tuple[str, str]] = [
+    ("B. 12 cm", "B. 12"),
+    ("B. 1/2", r"B. $\frac{1}{2}$"),
     ("B", "The correct option is B."),
     ("B", "B is correct"),
     ("B", "option B is correct"),

@@ -184,3 +184,12 @@ def test_damage_that_was_found_in_real_golds(grader):
     golds = [r"x\leyz", r"(n-1)\leS", r"\trianglePQR", r"\textbf{(C)}\3", r"\p<1", "TheofPiseven.",
              "GPpassesthroughthemidpointofXY"]  # fmt: skip
     assert None not in grader.gold_problems(golds)
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "right"),
+    [("0.5", r"0.5\%", False), ("0.5", r"50.5\%", True), ("€4.20", r"\$4.25", False),
+     ("€4.20", "€4.25", True), (r"4.2\%", r"4.25\%", True)],
+)  # fmt: skip
+def test_an_error_is_accepted_in_one_mark(gold, answer, right, grader):
+    assert grader.grades([rf"\boxed{{{answer}}}"], [gold], error=0.1)[0].correct is right

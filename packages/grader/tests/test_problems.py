@@ -130,6 +130,34 @@ def test_the_same_form_may_be_written_in_another_way(problem, gold, answer):
     assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct
 
 
+MARKS = [  # problem, gold, answer, right
+    ("How many of them passed?", "5", r"5\%", False),
+    ("What percentage of them passed?", "5", r"5\%", True),
+    ("How likely is it?", "0.5", r"50\%", True),
+    ("How many diagonals has it?", "12", r"12^\circ", False),
+    (r"What is $\angle ABC$?", "12", r"12^\circ", True),
+    ("What is the central angle in radians?", "2", r"2^\circ", False),
+    ("What is the height of the triangle?", r"\sqrt3", r"\sqrt3^\circ", False),
+    ("What is the area of the unit circle?", r"\pi", r"180^\circ", False),
+    ("How many cents does it cost?", "50", r"\$50", False),
+    ("It was $3. How much is it now?", "50", r"\$50", True),
+    ("How much is it now, if it was 3$?", "50", r"\$50", True),
+    ("How many dollars is it?", "5", "€5", False),
+]
+
+
+@pytest.mark.parametrize(("problem", "gold", "answer", "right"), MARKS)
+def test_a_mark_stands_in_the_gold_or_in_the_problem(problem, gold, answer, right):
+    assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct is right
+    assert grade(rf"\boxed{{{answer}}}", gold).correct
+    assert grade(rf"\boxed{{{answer}}}", answer, prompt=problem).correct
+
+
+def test_a_mark_that_nobody_asked_for_is_named():
+    found = grade(r"\boxed{5\%}", "5", prompt="How many?")
+    assert found.why == "5% has another unit than 5, and units are not converted"
+
+
 def test_a_problem_is_text_or_messages():
     asked = {"role": "user", "content": SIMPLIFY}
     example = [

@@ -22,12 +22,12 @@ from setrl_grader.grammar import open_readings, parse, parse_with, readings, tol
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
-from setrl_grader.numbers import read_number
+from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.problems import formulas_of, is_copied, problem_of, stem_of
 from setrl_grader.stated import after_thinking
 from setrl_grader.trees import Part, Tree, letters_of
-from setrl_grader.units import split_unit
+from setrl_grader.units import one_name, split_currency, split_unit, unsaid_mark
 from setrl_grader.words import choice_of
 
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
@@ -160,9 +160,20 @@ class MathGrader(Grader):
             return Grade(Reason(why), answer)
         found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated, kind)
         reason = _reason(found)
+        if problem and reason == Reason.EQUAL and self._has_mark(written, answer, problem):
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "unit", gold_form, answer))
         if problem and reason == Reason.EQUAL:
             reason = self._of_problem(gold_form, answer, stem_of(problem), kind)
         return Grade(reason, answer, found)
+
+    def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
+        """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
+        mark = unsaid_mark(gold, answer, problem)
+        numbers = [read_number(value_of(parse(text)).text) for text in (gold, answer)]
+        if mark != "%" or None in numbers:
+            return bool(mark)
+        right, given = (_unmarked(number) for number in numbers if number)
+        return not equal_numbers(right, given, self.relative_tolerance)
 
     def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
@@ -342,13 +353,21 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     if grade.reason != Reason.DIFFERENT or grade.answer is None:
         return grade
     forms = [grade.answer, normal_form(gold_answer(gold))]
-    bare = (value_of(parse(form)).text for form in forms)
+    bare = [value_of(parse(form)).text for form in forms]
     answer, right = (read_number(split_unit(text)[0] if units else text) for text in bare)
-    if answer is None or right is None:
+    marks = [one_name(split_currency(text)[1] or split_unit(text)[1]) for text in bare]
+    if answer is None or right is None or (all(marks) and marks[0] != marks[1]):
         return grade
+    if answer.percent != right.percent:
+        answer, right = _unmarked(answer), _unmarked(right)
     is_near = abs(answer.value - right.value) <= Fraction(str(error))
     found = Finding(True, "within the error", forms[1], forms[0])
     return replace(grade, reason=Reason.EQUAL, finding=found) if is_near else grade
+
+
+def _unmarked(number: Number) -> Number:
+    """Return a number without its percent sign, which means a hundredth."""
+    return replace(number.times(Fraction(1, 100)), percent=False) if number.percent else number
 
 
 def grade(text: str, gold: object, *, prompt: object = None) -> Grade:
