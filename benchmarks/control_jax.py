@@ -39,8 +39,8 @@ from setrl import methods  # noqa: E402
 from setrl.control.jax.networks import ActorCritic  # noqa: E402
 from setrl.control.jax.poly_ppo import JaxPolyPPO  # noqa: E402
 from setrl.control.jax.update import PPOOptions  # noqa: E402
+from setrl.control.sb3.families import Vines  # noqa: E402
 from setrl.control.sb3.poly_ppo import PolyPPO  # noqa: E402
-from setrl.control.sb3.vines import Vines  # noqa: E402
 from setrl.control.vines import VineChoices  # noqa: E402
 from studies.grids import FourRoomsTask  # noqa: E402
 from studies.grids.paper import PAPER_PPO  # noqa: E402

@@ -18,8 +18,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from setrl import methods
+from setrl.control.sb3.families import Vines
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.sb3.vines import Vines
 from setrl.control.tasks.multi_goal import MultiGoal
 
 REPEATS = 5

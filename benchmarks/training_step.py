@@ -29,13 +29,11 @@ from trl import GRPOTrainer
 from setrl.models.small import sampler
 from setrl.tasks import DomainTask
 from setrl.tasks.domains.verifier import Verifier
-from setrl.train.lm.adapter import peft_config
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.config import ComparisonConfig
-from setrl.train.lm.prompts import training_prompts
 from setrl.train.lm.resolved import ResolvedConfig, resolve
-from setrl.train.lm.run import quiet
-from setrl.train.lm.trl_arguments import grpo_config
+from setrl.train.lm.run import quiet_libraries
+from setrl.train.lm.trl_arguments import grpo_config, peft_config, training_prompts
 from setrl.train.scoring import ScoredBatch
 from setrl.train.trl import SetGRPOTrainer
 
@@ -73,7 +71,7 @@ PRETRAINED = {
 
 
 def main(steps: int, given: str | None = None) -> None:
-    quiet()
+    quiet_libraries()
     warm_up, turns = (WARM_UP, TURNS) if given is None else (1, 1)
     config = ComparisonConfig(
         name="benchmark",

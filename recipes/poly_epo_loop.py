@@ -26,7 +26,7 @@ from setrl.tasks.domains import Domain, Polynomial, Reading
 from setrl.tasks.domains.verifier import strategy_label
 from setrl.train import method_config
 from setrl.train.lm.base_model import base_model
-from setrl.train.lm.base_spec import BaseSpec
+from setrl.train.lm.resolved import BaseSpec
 
 B, N = 16, 16  # prompts of a step, samples of a prompt
 

@@ -33,11 +33,11 @@ from setrl.support.errors import ConfigError, RunError
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Domain, Problem
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import resolve
-from setrl.train.lm.run import LanguageModelArms, quiet
+from setrl.train.lm.run import LanguageModelArms, quiet_libraries
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import OnProgress, Stop
 from setrl.train.runs.run import cache_folder, run_arms
 from studies import bases
@@ -154,7 +154,7 @@ class Ceilings(LanguageModelArms):
 
     def train(self, arm: str, seed: int, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         """Train an arm on what the author writes, and evaluate its last model."""
-        quiet()
+        quiet_libraries()
         author = self._author(arm, seed)
         if train_arm(self.resolved, arm, seed, self.base, run, on_progress, stop, draw=author):
             self.evaluate_model(run.final, run.path, self.config.steps, on_progress, stop)

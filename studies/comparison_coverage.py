@@ -27,9 +27,8 @@ import tyro
 from setrl.evaluate.bands import every_k, simultaneous_band
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.intervals import IntervalConfig, paired_difference
-from setrl.evaluate.metrics import bounds_of, metric_values
+from setrl.evaluate.metrics import bounds_of, metric_values, paired_values
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.thinning import paired_values
 from setrl.samples.samples import Samples
 from setrl.support import files
 from studies.interval_coverage import resampling_weights

@@ -40,11 +40,11 @@ from setrl.support import files
 from setrl.tasks import DomainTask
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Domain
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.resolved import ResolvedConfig, resolve
-from setrl.train.lm.run import quiet
+from setrl.train.lm.run import quiet_libraries
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from setrl.train.runs.run import cache_folder
 from studies import bases
@@ -311,7 +311,7 @@ USUAL = DirectionConfig()
 
 def measure(study: DirectionConfig, recipe: ResolvedConfig, folder: Path) -> dict[str, Any]:
     """Measure noise and effects of all methods at one policy."""
-    quiet()
+    quiet_libraries()
     assert isinstance(recipe.task, DomainTask)
     config, domain, tokenizer = recipe.config, recipe.task.domain, load_tokenizer(folder)
     model = load_weights(folder, "float32").eval()

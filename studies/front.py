@@ -24,7 +24,7 @@ from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.looks import Look, looks
 from setrl.evaluate.summary import Summary, evaluations_of, summarise
 from setrl.logs.run import Run as RunFolder
-from setrl.show.report.front import draw_front, front_legend
+from setrl.show.report.drawing import draw_front, front_legend
 from setrl.show.report.style import LIGHT, axes_grid
 from setrl.support import files
 from setrl.support.errors import RunError, explain

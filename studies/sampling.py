@@ -17,7 +17,7 @@ from setrl.evaluate.summary import evaluations_of, summarise
 from setrl.logs.run import BASE, Run
 from setrl.support import files
 from setrl.train.lm.resolved import resolve
-from setrl.train.lm.run import LanguageModelArms, quiet
+from setrl.train.lm.run import LanguageModelArms, quiet_libraries
 from studies.summaries import by_arm
 from studies.wise_ft import claim, opened
 
@@ -53,7 +53,7 @@ def run(
     Returns:
         The path of sampling.json: for each temperature, split and model the curves over k.
     """
-    quiet()
+    quiet_libraries()
     source, seeds = opened(run_dir, arms)
     claim(out_dir, run_dir)
     found = {}

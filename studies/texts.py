@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from setrl.evaluate.estimators import corrected_entropy
+from setrl.evaluate.estimators import corrected_entropy, mean_shared_prefix
 from setrl.evaluate.loading import load_evaluation
-from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.logs.run import Run
 from setrl.support import files
 from setrl.support.errors import ConfigError

@@ -25,7 +25,7 @@ from typing_extensions import override
 from setrl.control import measures
 from setrl.control.behaviour_cloning import Demonstrations
 from setrl.control.envs.resettable import Noise
-from setrl.control.labels import counted
+from setrl.control.labels import numbers_for_metrics
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
 from setrl.evaluate import estimators
 from setrl.samples.values import DEGENERATE
@@ -208,7 +208,7 @@ class Triangles:
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng, parallel=512)
         labels = [self.label(one) for one in sampled]
         found = {label for label in labels if label != DEGENERATE}
-        labels_N = counted(labels)
+        labels_N = numbers_for_metrics(labels)
         count_C = measures.label_counts(labels_N)
         coverage = coverage_at_k(
             count_C, len(labels), min(1024, len(labels)), len(self.graph.triangles_F3)

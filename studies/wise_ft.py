@@ -24,7 +24,7 @@ from setrl.models.local import load_tokenizer, load_weights
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.run import LanguageModelArms, quiet
+from setrl.train.lm.run import LanguageModelArms, quiet_libraries
 from studies.summaries import SHOWN, by_arm
 
 SOURCE = "source.json"  # the run whose models are evaluated again in a folder
@@ -142,7 +142,7 @@ def run(
     Returns:
         The path of wise_ft.json.
     """
-    quiet()
+    quiet_libraries()
     mixtures, seeds = opened(run_dir, arms)
     claim(out_dir, run_dir)
     names = list(seeds)

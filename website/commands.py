@@ -14,7 +14,7 @@ from typing import Any
 from setrl.cli import parser
 from setrl.cli.extras import COMMANDS as COMMANDS
 from setrl.cli.help import Option, flag, options, sentences
-from setrl.cli.log_fields import EvaluatedFields
+from setrl.cli.shared_options import EvaluatedFields
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 BLOCK = re.compile(r"^<!-- setrl (.+) -->\n(?:.*\n)*?<!-- end -->$", re.MULTILINE)

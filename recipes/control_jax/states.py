@@ -58,10 +58,10 @@ def measured(model: JaxPolyPPO, params: Any, changes: dict[str, Any]) -> dict[st
     own = replace(model, method=method, vines=vines)
 
     def sample(params: Any, key: jax.Array) -> Any:
-        sampled = families.sample(own.task, own.policy, params, vines, FAMILIES, key)
+        sampled = families.sample_families(own.task, own.policy, params, vines, FAMILIES, key)
         advantages = vine_advantages(method, vines, sampled.columns, sampled.actions_BN, key)
         steps = sampled.vines.steps.alive.sum() + sampled.trunks.steps.alive.sum()
-        return families.metrics_of(sampled, advantages), steps
+        return families.metrics_of_families(sampled, advantages), steps
 
     metrics, steps = jax.jit(sample)(params, jax.random.key(KEY))
     found = {name.removeprefix("vines/"): float(value) for name, value in metrics.items()}

@@ -18,7 +18,7 @@ from typing import Any
 from far_points import family  # it stands beside this file
 from tokenizers import Tokenizer
 
-from setrl.judges.parsing import FAMILIES, STRATEGIES
+from setrl.judges.replies import FAMILIES, STRATEGIES
 from setrl.tasks.domains.polynomial import POINT
 
 SAMPLE = re.compile(r"^<(sample \d+ \w+)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)

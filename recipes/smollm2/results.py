@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 import yaml
+from matplotlib import pyplot
 
 from recipes.smollm2.rate import chosen, of_run
 from setrl.evaluate.loading import load_evaluation
 from setrl.evaluate.summary import summarise
 from setrl.show.report import publish_report
 from setrl.support import files
-from setrl.support.wording import markdown_table
+from setrl.support.wording import interval, markdown_table, points, signed
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS, PAGE = DOCS / "results" / "smollm2", DOCS / "pretrained.md"
@@ -41,6 +42,12 @@ LABELS = {
     "concave_0": "concave counts, α = 0",
 }
 RUN = "countdown"
+STEPS, PICTURE = "steps.json", "steps.png"
+OVER_STEPS = {  # what a log of training has → its title
+    "reward/mean": "pass@1 of training samples",
+    "strategies/correct_per_prompt": "right strategies among 8 samples",
+}
+MEAN_OF = 10  # steps
 NOT_YET = "**Not run yet.**"
 
 
@@ -53,8 +60,10 @@ def gather(folder: Path, results: Path = RESULTS) -> None:
         found = {np.format_float_positional(rate, trim="-"): sweep[rate] for rate in sorted(sweep)}
         files.write_json(results / "sweep.json", {"schema_version": 1, "pass@1": found})
     run = folder / "runs" / RUN
-    if _is_whole(run):
+    if any(run.glob("*/seed_*/evaluation/summary.json")):
         publish_report(run, results / RUN)
+        files.write_json(results / RUN / STEPS, {"schema_version": 1, "arms": over_steps(run)})
+        draw(results / RUN)
     heats = sorted((folder / "runs" / "temperatures").glob("*.jsonl"))
     if heats:
         found = {"schema_version": 1, "models": _measured(heats)}
@@ -80,6 +89,38 @@ def warm_up(folder: Path) -> dict[str, Any]:
         ],
         "looks": files.read_lines(folder / "looks.jsonl"),
     }
+
+
+def over_steps(run: Path) -> dict[str, dict[str, list[float]]]:
+    """Return arm → quantity → its means over ten steps each, of the finished arms with seed 0."""
+    found = {}
+    for arm in LABELS:
+        folder = run / arm / "seed_0"
+        if (folder / "evaluation" / "summary.json").exists():
+            lines = files.read_lines(folder / "metrics.jsonl")
+            found[arm] = {
+                name: [
+                    round(float(np.mean([one[name] for one in lines[start : start + MEAN_OF]])), 4)
+                    for start in range(0, len(lines), MEAN_OF)
+                ]
+                for name in OVER_STEPS
+            }
+    return found
+
+
+def draw(results: Path) -> None:
+    """Draw what training did to each arm, over its steps."""
+    arms = files.read_json(results / STEPS)["arms"]
+    figure, axes = pyplot.subplots(1, len(OVER_STEPS), figsize=(8, 3), layout="constrained")
+    for axis, (name, title) in zip(axes, OVER_STEPS.items(), strict=True):
+        for arm, found in arms.items():
+            steps = MEAN_OF * (np.arange(len(found[name])) + 0.5)
+            axis.plot(steps, found[name], label=LABELS[arm])
+        axis.set(title=title, xlabel="step", ylim=(0, None))
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False)
+    figure.savefig(results / PICTURE, dpi=120)
+    pyplot.close(figure)
 
 
 def _measured(paths: Sequence[Path]) -> dict[str, dict[str, dict[str, float]]]:
@@ -109,6 +150,7 @@ def page(results: Path = RESULTS) -> str:
         answers=f"{32 * warm['updates']:,}",
         looks=_looks(warm["looks"]),
         losses=", ".join(f"{one:.2f}" for one in warm["loss_of_ten_updates"][::10]),
+        headline=_headline(results / RUN),
         sweep=_sweep(results / "sweep.json"),
         arms=_arms(results / RUN),
         temperatures=_temperatures(results / "temperatures.json"),
@@ -141,6 +183,36 @@ def _sweep(path: Path) -> str:
     )
 
 
+def _headline(run: Path) -> str:
+    """Say first what came out: each arm against GRPO."""
+    if not _is_whole(run):
+        return (
+            "**What this does not show yet: whether set methods win.** A table below that has no "
+            "numbers was not run."
+        )
+    split = files.read_json(run / "summary.json")["splits"]["test"]
+    return "\n".join(
+        f"- **{LABELS[one['arm']]} against GRPO**: {_said(one['metrics'])}"
+        for one in split["differences"]
+    )
+
+
+def _said(metrics: Mapping[str, Mapping[str, float]]) -> str:
+    """Say a difference of two arms, with its 95% intervals."""
+    said = []
+    for metric, (title, is_share) in COLUMNS.items():
+        if metric in metrics and metric != "pass@8":
+            value, *ends = (metrics[metric][key] for key in ("value", "low", "high"))
+            low, high = ends
+            text = (
+                points(value, (low, high))
+                if is_share
+                else f"{signed(value, 2)} {interval((low, high), digits=2)}"
+            )
+            said.append(f"{title.removesuffix(' (%)')} {text}")
+    return ", ".join(said) + "."
+
+
 def _arms(run: Path) -> str:
     if not _is_whole(run):
         return NOT_YET
@@ -151,11 +223,16 @@ def _arms(run: Path) -> str:
         f"{LABELS[one['arm']]} − {LABELS[one['against']]}": one["metrics"]
         for one in split["differences"]
     }
-    seeds = len(config["seeds"])
+    seeds = max(len(one["seeds"]) for one in split["arms"].values())
+    missing = [LABELS[arm] for arm in config["arms"] if arm not in split["arms"]]
+    not_run = f" Not run yet: {', '.join(missing)}." if missing else ""
     return (
         f"Learning rate {config['learning_rate']:g}, {seeds} seed{'s' * (seeds > 1)}; 95% "
-        f"intervals. [Figures and curves](results/smollm2/{RUN}/README.md).\n\n{whole}\n\n"
-        f"Differences, paired by problem:\n\n{_table(differences)}"
+        f"intervals.{not_run} [More figures](results/smollm2/{RUN}/README.md).\n\n{whole}\n\n"
+        f"Differences, paired by problem:\n\n{_table(differences)}\n\n"
+        f"![pass@k of the base and of each arm](results/smollm2/{RUN}/pass_at_k_test.png)\n\n"
+        f"![Training: pass@1 rises, and right strategies](results/smollm2/{RUN}/{PICTURE})\n\n"
+        f"Means of {MEAN_OF} steps each, of the samples that the arms were trained on."
     )
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from setrl.core.advantages import Advantages as Advantages
     from setrl.core.advantages import AnyMethod as AnyMethod
     from setrl.core.advantages import Method as Method
+    from setrl.core.advantages import grouped_advantages as grouped_advantages
     from setrl.core.advantages import set_advantages as set_advantages
     from setrl.core.check_objective import ObjectiveReport as ObjectiveReport
     from setrl.core.check_objective import check_objective as check_objective
-    from setrl.core.grouped import grouped_advantages as grouped_advantages
     from setrl.core.inputs import Fields as Fields
     from setrl.core.mean_scores import mean_set_scores as mean_set_scores
     from setrl.samples.samples import Samples as Samples
@@ -44,7 +44,7 @@ _MODULES = {
     "Samples": "samples.samples",
     "check_objective": "core.check_objective",
     "credit": "core.credit",
-    "grouped_advantages": "core.grouped",
+    "grouped_advantages": "core.advantages",
     "mean_set_scores": "core.mean_scores",
     "methods": "core.methods",
     "objectives": "core.objectives",

@@ -30,7 +30,7 @@ class NoisyJudge(Judge, sees_copies=True):
     that is resumed sees the same noise, and the same group always gets the same answer, as from a
     cache. Names of strategies are dropped, because they would be wrong; unknown stays unknown.
 
-    `setrl.evaluate.agreement.flips` finds at most this share of moved samples in expectation:
+    `setrl.evaluate.judge_audit.flips` finds at most this share of moved samples in expectation:
     much noise also moves the best matching of strategies.
 
     Attributes:

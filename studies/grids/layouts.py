@@ -147,7 +147,7 @@ class LayoutTask(ABC):
             **layout_metrics(
                 [[self.score(one) for one in row] for row in trained],
                 [[won(one) for one in row] for row in trained],
-                [labels.counted([self.label(one) for one in row]) for row in trained],
+                [labels.numbers_for_metrics([self.label(one) for one in row]) for row in trained],
             ),
             "perturbed_success": float(np.mean([[won(one) for one in row] for row in moved])),
             "unseen_success": float(np.mean([[won(one) for one in row] for row in unseen])),

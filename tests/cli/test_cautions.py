@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from setrl.evaluate.cautions import are_equal, of_one, of_two
+from setrl.evaluate.cautions import are_equal, cautions_of_one, cautions_of_two
 from setrl.evaluate.loading import load_samples
 from setrl.evaluate.samples import Evaluation
 from setrl.logs import open_log
@@ -199,11 +199,11 @@ def test_missing_samples_have_bounds(said, tmp_path):
         ends.append(100 * float(share))
     of_a = 100 * sum(row["correct"] for row in first) / len(first)
     evaluations = [[load_samples(path)] for path in (a, b)]
-    [alone] = of_one(evaluations[1])
+    [alone] = cautions_of_one(evaluations[1])
     assert f"{len(first) - len(kept)} samples are missing: pass@1 would be {ends[0]:.1f}%" in alone
     assert f"{ends[1]:.1f}% if all were right" in alone
-    assert of_one(evaluations[0]) == []
-    both = of_two(*evaluations)
+    assert cautions_of_one(evaluations[0]) == []
+    both = cautions_of_two(*evaluations)
     assert both[0] == f"B: {alone}"
     assert f"is between 0.0 and +{ends[1] - of_a:.1f} points" in both[-1]
     assert "holds only if samples are missing whether they were right or wrong" in both[-1]

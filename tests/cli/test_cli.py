@@ -169,7 +169,7 @@ def test_what_becomes_of_an_interrupted_command_is_said(monkeypatch, capsys, arg
     def interrupted(self):
         raise KeyboardInterrupt
 
-    command = cli._parsed(*cli._named(arguments))
+    command = cli._parse_options(*cli._split_command_name(arguments))
     monkeypatch.setattr(type(command), "run", interrupted)
     code, printed = run(capsys, *arguments)
     assert code == 130

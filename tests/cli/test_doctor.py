@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 import setrl as package
-from setrl.cli import doctor_facts
-from setrl.cli.doctor_text import doctor_text
+from setrl.cli import doctor
+from setrl.cli.doctor import doctor_text
 from setrl.cli.extras import MODULES
 from tests.cli.test_extras import without
 
@@ -17,7 +17,7 @@ from tests.cli.test_extras import without
 def lab_without_starlette(monkeypatch):
     """The metadata of a setrl of now, with two extras; starlette is missing, trl is too new."""
     versions = {"setrl": package.__version__, "trl": "1.17.0", "uvicorn": "0.40.0"}
-    monkeypatch.setattr(doctor_facts, "_version", versions.get)
+    monkeypatch.setattr(doctor, "_installed_version", versions.get)
     requires = [
         "numpy>=1.26",
         "starlette>=0.40; extra == 'lab'",
@@ -26,7 +26,7 @@ def lab_without_starlette(monkeypatch):
         "uvicorn>=0.30; extra == 'cli'",
         "pytest>=8; extra == 'dev'",
     ]
-    monkeypatch.setattr(doctor_facts, "_requirements", lambda: requires)
+    monkeypatch.setattr(doctor, "_requirements", lambda: requires)
 
 
 def test_it_needs_numpy_alone():
@@ -55,7 +55,7 @@ def test_a_missing_package_is_said_with_what_needs_it(lab_without_starlette, set
 
 def test_without_packaging_versions_are_not_compared(lab_without_starlette, monkeypatch):
     monkeypatch.setitem(sys.modules, "packaging.specifiers", None)
-    extras = doctor_facts.facts()["extras"]
+    extras = doctor.facts()["extras"]
     assert extras["train"]["missing"] == []
     assert extras["lab"]["missing"] == ["starlette"]
 
@@ -64,7 +64,7 @@ def test_without_packaging_versions_are_not_compared(lab_without_starlette, monk
     ("metadata", "said"), [("0.0.1", "setrl is of 0.0.1"), (None, "setrl is missing")]
 )
 def test_extras_are_unknown_where_the_metadata_is_of_another_version(metadata, said):
-    found = doctor_facts.facts() | {"metadata": metadata}
+    found = doctor.facts() | {"metadata": metadata}
     assert f"extras: unknown, since the metadata of {said}" in doctor_text(found)
 
 
@@ -93,7 +93,7 @@ def torch_with(*names, built="13.0", fails=None):
     ],
 )
 def test_gpus_are_pytorchs_and_none_is_no_error(torch, said, monkeypatch, setrl):
-    monkeypatch.setattr(doctor_facts, "_version", {"torch": "2.13.0"}.get)
+    monkeypatch.setattr(doctor, "_installed_version", {"torch": "2.13.0"}.get)
     monkeypatch.setitem(sys.modules, "torch", torch)
     code, text, _ = setrl("doctor")
     assert code == 0
@@ -108,7 +108,7 @@ def test_wrong_usage_is_refused(setrl):
 
 def test_no_extra_is_installed_whose_own_extras_are_missing(monkeypatch):
     versions = {"setrl": package.__version__, "peft": "1.0", "tyro": "1.0"}
-    monkeypatch.setattr(doctor_facts, "_version", versions.get)
+    monkeypatch.setattr(doctor, "_installed_version", versions.get)
     requires = [
         "setrl[cli,plot]; extra == 'train'",
         "trl; extra == 'train'",
@@ -118,8 +118,8 @@ def test_no_extra_is_installed_whose_own_extras_are_missing(monkeypatch):
         "tyro; extra == 'cli'",
         "matplotlib; extra == 'plot'",
     ]
-    monkeypatch.setattr(doctor_facts, "_requirements", lambda: requires)
-    found = doctor_facts._extras()
+    monkeypatch.setattr(doctor, "_requirements", lambda: requires)
+    found = doctor._missing_by_extra()
     assert {name: extra["missing"] for name, extra in found.items()} == {
         "cli": [],
         "plot": ["matplotlib"],

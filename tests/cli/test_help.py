@@ -8,7 +8,7 @@ import pytest
 from setrl.cli import parser
 from setrl.cli.extras import COMMANDS
 from setrl.cli.help import options
-from setrl.cli.said import Said, listed
+from setrl.cli.output import Said, listed
 
 NAMED = {name: parser.command_of(name) for name in COMMANDS}
 every = pytest.mark.parametrize("name", NAMED)
@@ -52,7 +52,7 @@ def test_help_after_two_dashes_is_an_answer(setrl):
 @every
 def test_every_command_states_what_its_json_holds(name, setrl):
     command = NAMED[name]
-    assert issubclass(command, Said), f"{command.__name__} must inherit from setrl.cli.said.Said"
+    assert issubclass(command, Said), f"{command.__name__} must inherit from setrl.cli.output.Said"
     keys = listed(command, "Json")
     assert len(keys) > 1, f"the docstring of {command.__name__} needs a list Json of its keys"
     _, text, _ = setrl(*name.split(), "--help-json")

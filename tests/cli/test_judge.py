@@ -133,7 +133,7 @@ def test_the_label_of_degenerate_golds_is_an_option_of_the_audit(tmp_path):
     for degenerate in (None, "100"):
         options = LogOptions(degenerate=degenerate)
         log = open_log(path, options, ["text", "prompt"], strategies=GOLD_NAMES)
-        gold = JudgeAudit(file=path, judge="exact")._gold(log, list(log))
+        gold = JudgeAudit(file=path, judge="exact")._gold_labels(log, list(log))
         found.append((gold, any("the labels have 100" in note for note in log.notes())))
     assert found == [([[0, 1, 2, 2]], True), ([[0, 1, -1, -1]], False)]
 

@@ -14,7 +14,7 @@ from setrl.judges.oracle import OracleJudge
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks.domains import by_name
-from setrl.train.gathering.credit import credit_groups
+from setrl.train.scoring.credit import credit_groups
 
 OBJECTS = {"prompt": "p", "samples": [{"text": t, "reward": 1} for t in ("a", "b", "", "a")]}
 LISTS = {"problem": "p", "completions": ["a", "b", "", "a"], "rewards": [1, 1, 1, 1]}

@@ -26,7 +26,7 @@ def test_it_says_to_agents_when_to_use_it():
 
 @pytest.mark.parametrize("command", [shlex.split(line)[1:] for line in COMMANDS])
 def test_its_commands_are_accepted(command):
-    assert cli._parsed(*cli._named(command)) is not None
+    assert cli._parse_options(*cli._split_command_name(command)) is not None
 
 
 def test_it_has_the_commands_of_a_run():

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from setrl import cli
-from setrl.cli.streams import warnings_as_notes
+from setrl.cli.output import warnings_as_notes
 from setrl.support import files
 from setrl.support.wording import printable
 

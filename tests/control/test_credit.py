@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control import credit
-from setrl.control.vines import VineChoices
-from setrl.core.credit.designs import draw_sets
+from setrl.control.vines import (
+    VineChoices,
+    credit_by_action,
+    credit_by_shared_sets,
+    credit_by_trajectory,
+    vine_advantages,
+)
+from setrl.core.credit.estimators import draw_sets
 from setrl.samples import Samples
 
 N, K = 6, 3
@@ -32,7 +37,7 @@ def scored_sets(row: int, usable: range | list[int] = range(N)) -> dict[tuple[in
 
 
 def test_a_trajectory_gets_what_its_sets_score_above_all() -> None:
-    found = credit.by_trajectory(POLY, VINES)
+    found = credit_by_trajectory(POLY, VINES)
     for row in range(4):
         sets = scored_sets(row)
         everything = np.mean(list(sets.values()))
@@ -42,7 +47,7 @@ def test_a_trajectory_gets_what_its_sets_score_above_all() -> None:
 
 
 def test_an_action_gets_what_sets_with_a_vine_that_begins_so_score_above_all() -> None:
-    found = credit.by_action(POLY, VINES, ACTIONS_BN)
+    found = credit_by_action(POLY, VINES, ACTIONS_BN)
     for row in range(4):
         sets = scored_sets(row)
         for i in range(N):
@@ -55,14 +60,14 @@ def test_an_action_gets_what_sets_with_a_vine_that_begins_so_score_above_all() -
 def test_an_action_that_every_set_holds_gets_zero() -> None:
     actions_BN = np.zeros((4, N), dtype=int)
     actions_BN[:, 0] = 1  # five vines begin with 0: no set of 3 is without
-    found = credit.by_action(POLY, VINES, actions_BN)
+    found = credit_by_action(POLY, VINES, actions_BN)
     assert (found[:, 1:] == 0).all()
     assert (found[:, 0] != 0).any()
 
 
 def test_members_of_a_drawn_set_share_its_advantage() -> None:
     number = 7
-    found = credit.shared(POLY, VINES, number, np.random.default_rng(1))
+    found = credit_by_shared_sets(POLY, VINES, number, np.random.default_rng(1))
     drawn = draw_sets(N, K, number, np.random.default_rng(1))
     for row in range(4):
         scores = np.array([polychromic(row, tuple(chosen)) for chosen in drawn])
@@ -79,7 +84,7 @@ def test_a_vine_without_a_score_leaves_the_sets(credit_of: Any) -> None:
     choices = VineChoices(num_vines=N, credit=credit_of, num_sets=500)
 
     def of(vines: Samples, actions_BN: np.ndarray) -> np.ndarray:
-        return credit.vine_advantages(POLY, choices, vines, actions_BN, np.random.default_rng(0))[0]
+        return vine_advantages(POLY, choices, vines, actions_BN, np.random.default_rng(0))[0]
 
     found = of(Samples(lost_BN, LABELS_BN), ACTIONS_BN)
     alone = of(Samples(SCORES_BN[:1, kept], LABELS_BN[:1, kept]), ACTIONS_BN[:1, kept])
@@ -89,14 +94,14 @@ def test_a_vine_without_a_score_leaves_the_sets(credit_of: Any) -> None:
 def test_too_few_scores_mean_no_credit_at_all() -> None:
     lost = Samples(np.full((1, N), np.nan), LABELS_BN[:1])
     lost.rewards[0, :2] = 1.0
-    assert np.isnan(credit.by_trajectory(POLY, lost)).all()
-    assert np.isnan(credit.by_action(POLY, lost, ACTIONS_BN[:1])).all()
-    assert np.isnan(credit.shared(POLY, lost, 4, np.random.default_rng(0))).all()
+    assert np.isnan(credit_by_trajectory(POLY, lost)).all()
+    assert np.isnan(credit_by_action(POLY, lost, ACTIONS_BN[:1])).all()
+    assert np.isnan(credit_by_shared_sets(POLY, lost, 4, np.random.default_rng(0))).all()
 
 
 def test_sums_of_methods_credit_trajectories() -> None:
     both = 0.5 * POLY + 2 * methods.rloo()
-    found = credit.by_trajectory(both, VINES)
-    poly = credit.by_trajectory(POLY, VINES)
-    rloo = credit.by_trajectory(methods.rloo(), VINES)
+    found = credit_by_trajectory(both, VINES)
+    poly = credit_by_trajectory(POLY, VINES)
+    rloo = credit_by_trajectory(methods.rloo(), VINES)
     np.testing.assert_allclose(found, 0.5 * poly + 2 * rloo, atol=1e-15)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from setrl import methods, objectives
-from setrl.control.sb3.families import rollout_times
-from setrl.control.sb3.vines import Vines, episode_return
-from setrl.control.trajectories import Trajectory, joined
+from setrl.control.sb3.families import Vines, episode_return, rollout_times
+from setrl.control.trajectories import Trajectory, join_trunk_and_vine
 from setrl.control.vines import check_vines
 from setrl.core.advantages import Method
 from tests.control.goals import Goals, goal
@@ -54,7 +53,7 @@ def test_uniform_states_are_all_reached() -> None:
 @pytest.mark.parametrize("length", [0, 3])
 def test_an_episode_is_the_trunk_up_to_the_state_and_then_the_vine(time: int, length: int) -> None:
     trunk, vine = walk(0, 6), walk(100, length, terminated=False)
-    episode = joined(trunk, time, vine)
+    episode = join_trunk_and_vine(trunk, time, vine)
     own = list(range(100, 100 + length))
     assert episode.rewards_T.tolist() == [*range(time), *own]
     assert episode.actions_T.tolist() == [*range(time), *own]

@@ -42,8 +42,8 @@ def run_dir(tmp_path_factory):
 
 
 def test_one_rollout_for_each_way_the_commonest_first(run_dir):
-    resolved = watch._resolved(run_dir)
-    task, model = resolved.task, watch._model(resolved, run_dir, "ppo", 0)
+    resolved = watch._load_config(run_dir)
+    task, model = resolved.task, watch._trained_model(resolved, run_dir, "ppo", 0)
     found = watch.one_per_strategy(model, task, 5, 64, np.random.default_rng(0))
     assert len({one.label for one in found}) == len(found) == 5
     shares = [one.share for one in found]
@@ -94,7 +94,7 @@ def test_frames_replay_the_episode():
     episode = watch.Trajectory(
         np.zeros((5, 1)), np.array([2, 1, 2, 2]), np.zeros(4), (info, *[{}] * 4), True, False
     )
-    np.testing.assert_array_equal(watch.replayed(task, episode), shown)
+    np.testing.assert_array_equal(watch.replay_frames(task, episode), shown)
 
 
 def test_rollouts_that_are_over_stay_on_their_last_frame():
@@ -159,8 +159,10 @@ def test_a_policy_without_success_has_nothing_to_watch(run_dir):
 
 def test_a_caption_says_what_its_numbers_are():
     cells = watch.Rollout(frozenset({10, 2, 1}), 0.125, ())
-    assert watch._caption(cells) == "12.5% of episodes\nstrategy 1, 2, 10"
-    assert watch._caption(watch.Rollout("left", 1.0, ())) == "100.0% of episodes\nstrategy left"
+    assert watch._caption_text(cells) == "12.5% of episodes\nstrategy 1, 2, 10"
+    assert (
+        watch._caption_text(watch.Rollout("left", 1.0, ())) == "100.0% of episodes\nstrategy left"
+    )
 
 
 def test_pictures_are_drawn_without_a_display_and_in_silence(monkeypatch, capfd):
@@ -169,5 +171,5 @@ def test_pictures_are_drawn_without_a_display_and_in_silence(monkeypatch, capfd)
     pygame.display.quit()
     env = gym.make("FrozenLake-v1", render_mode="rgb_array")
     env.reset(seed=0)
-    assert watch._rendered(env).shape == (256, 256, 3)
+    assert watch._render_frame(env).shape == (256, 256, 3)
     assert "XDG_RUNTIME_DIR" not in capfd.readouterr().err

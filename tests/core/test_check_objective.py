@@ -160,7 +160,7 @@ def test_the_additive_share_is_that_of_least_squares():
     rewards = np.random.default_rng(0).random((3, 6))
     samples = Samples(rewards)
     report = check_objective(objectives.max(), set_size=3, num_samples=6, samples=samples)
-    from setrl.core.credit.designs import all_sets
+    from setrl.core.credit.estimators import all_sets
 
     sets = all_sets(6, 3)
     member = (sets[:, :, None] == np.arange(6)).any(axis=1) * 1.0

@@ -5,7 +5,7 @@ import pytest
 
 from setrl import methods, objectives
 from setrl.support.errors import ConfigError
-from setrl.train.method_config import from_config, located
+from setrl.train.method_config import from_config, with_folder
 
 SOURCE = """
 from setrl import methods, objectives
@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 
 def made(folder, **config):
-    return from_config(located(config, folder))
+    return from_config(with_folder(config, folder))
 
 
 def test_an_objective_is_a_value_a_function_of_fields_or_what_a_function_returns(folder):
@@ -63,7 +63,7 @@ def test_a_method_is_a_value_or_what_a_function_returns(folder):
     assert (own.set_size, own.adjustment is not None) == (3, True)
     assert own.objective == objectives.max() - objectives.mean()
     first, last = (
-        from_config(located({"method": "mine:mine", "set_size": size}, folder), progress)
+        from_config(with_folder({"method": "mine:mine", "set_size": size}, folder), progress)
         for size in [{"schedule": "linear", "first": 4, "last": 2}]
         for progress in (0.0, 1.0)
     )

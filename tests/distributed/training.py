@@ -20,7 +20,7 @@ from setrl import AnyMethod, methods, objectives
 from setrl.core.credit import Sampled
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
-from setrl.models.served.usage import Usage
+from setrl.models.served.endpoint import Usage
 from setrl.train.scoring import ScoredBatch
 from setrl.train.trl import SetGRPOTrainer
 from tests.engines import chat

@@ -25,7 +25,7 @@ from tinker.lib.public_interfaces.rest_client import RestClient
 from transformers import AutoModelForCausalLM
 
 from setrl.models.small.sampler import sample_ids
-from setrl.train.tinker import places
+from setrl.train.tinker import cleanup
 
 PLACES = 7  # of eight on SkyRL's server, the base model has one
 
@@ -126,7 +126,7 @@ class FakeService:
 
     async def post(self, *args, **named):
         given = bound(AsyncTinker, "post", *args, **named)
-        assert given["path"] == places.UNLOAD
+        assert given["path"] == cleanup.UNLOAD
         self.server.places.discard(given["body"]["model_id"])
 
     def made(self, weights):

@@ -13,7 +13,7 @@ from claims.maxpo_variance import adam_proxy as of_moments
 from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.train.lm.arm import make_trainer, train_arm
+from setrl.train.lm.trl_arm import make_trainer, train_arm
 from setrl.train.runs.pool import Stop
 from setrl.train.trl.adam_moments import moments
 from tests.tiny import one_thread, tiny

@@ -10,14 +10,13 @@ from datasets import Dataset
 from setrl import methods
 from setrl.judges import Group, Judge, Judgement
 from setrl.logs import open_log
-from setrl.models.served.endpoint import Endpoint, Prices
-from setrl.models.served.usage import Usage
+from setrl.models.served.endpoint import Endpoint, Prices, Usage
 from setrl.models.small import sampler
 from setrl.support import files
-from setrl.train.gathering.judging import JudgeQueue, covered, make_judge
+from setrl.train.gathering.judging import JudgeQueue, length_of_union, make_judge
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring.batch import JudgingTimes
-from setrl.train.scoring.labels import strategies_of
+from setrl.train.scoring.credit import strategies_of
 from setrl.train.trl import SetGRPOTrainer
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 
@@ -148,7 +147,7 @@ def test_time_in_which_no_question_is_open_is_not_the_judge_s():
         starts = rng.integers(0, 30, size=rng.integers(0, 6))
         spans = [(int(start), int(start + rng.integers(0, 8))) for start in starts]
         moments = {moment for start, stop in spans for moment in range(start, stop)}
-        assert covered(spans) == len(moments)
+        assert length_of_union(spans) == len(moments)
 
 
 def test_labels_of_judgements():
@@ -199,7 +198,7 @@ def test_wrong_judges_are_named(spec, message, tmp_path):
 
 def test_a_comparison_trains_with_a_judge(make_resolved, base, tmp_path):
     from setrl.logs.run import Seed
-    from setrl.train.lm.arm import train_arm
+    from setrl.train.lm.trl_arm import train_arm
     from setrl.train.runs.pool import Stop
 
     judge = {"judge": NOISY, "of": "oracle:polynomial", "flips": 0.5}

@@ -18,9 +18,9 @@ from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.tasks import Problem
 from setrl.train.gathering.scorer import SampledGroup, Scorer
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.run import LanguageModelArms
-from setrl.train.lm.server import train_on_server
+from setrl.train.lm.server_arm import train_on_server
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from setrl.train.runs.resume import usable_checkpoint
 from setrl.train.runs.run import arm_job

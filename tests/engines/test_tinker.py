@@ -220,7 +220,7 @@ def test_the_model_of_a_killed_client_is_unloaded_by_the_next(base, tokenizer, t
 
     server = FakeServer(base)
     one = trainer(server, tmp_path, tokenizer, on_batch=die)
-    one._leave = lambda: None  # a killed client does not
+    one._leave_server = lambda: None  # a killed client does not
     with pytest.raises(KeyboardInterrupt):
         one.train()
     assert len(server.places) == 1
@@ -368,8 +368,10 @@ def test_the_share_of_ratios_that_are_clipped():
     answer = types.SimpleNamespace(loss_fn_outputs=[output])
     batch = JournalBatch(1, 0, [sample], {})
     clip = {"clip_low_threshold": 0.8, "clip_high_threshold": 1.2}
-    assert engine._agreement(answer, batch, clip)["policy/outside_clip"] == pytest.approx(3 / 5)
-    assert "policy/outside_clip" not in engine._agreement(answer, batch, {})
+    assert engine._agreement_of_policies(answer, batch, clip)[
+        "policy/outside_clip"
+    ] == pytest.approx(3 / 5)
+    assert "policy/outside_clip" not in engine._agreement_of_policies(answer, batch, {})
 
 
 @pytest.mark.parametrize("staleness", [1])

@@ -20,12 +20,12 @@ from setrl.evaluate.bands import (
 from setrl.evaluate.estimators import pass_at_k
 from setrl.evaluate.intervals import (
     IntervalConfig,
+    ends,
     mean_over_problems,
     paired_difference,
     t_quantile,
 )
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.tails import ends
 from setrl.evaluate.text import band_sentences
 from setrl.samples.samples import Samples
 

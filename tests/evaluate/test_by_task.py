@@ -7,10 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from setrl.evaluate.by_task import differences_by_task, estimates_by_task
+from setrl.evaluate.by_task import (
+    difference_table,
+    differences_by_task,
+    estimates_by_task,
+    task_table,
+)
 from setrl.evaluate.comparison import compare_paths
 from setrl.evaluate.intervals import IntervalConfig, t_quantile
-from setrl.evaluate.task_text import difference_table, task_table
 
 TASKS = ("x", "x", "x", "y", "y")
 VALUES = np.array([[1.0, 0.5, 0.0, 1.0, 0.75]])

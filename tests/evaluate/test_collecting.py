@@ -16,8 +16,8 @@ from setrl.models.generators import Completion, Failure
 from setrl.models.sample_file import SampleFile
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import Problem
+from setrl.tasks.base import ProblemSet
 from setrl.tasks.domains import Reading
-from setrl.tasks.problem_sets import ProblemSet
 from tests.models.samples import SampleServer
 
 

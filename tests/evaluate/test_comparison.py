@@ -14,8 +14,8 @@ from setrl.evaluate.intervals import (
     mean_over_problems,
     paired_difference,
 )
+from setrl.evaluate.loading import common_split
 from setrl.evaluate.metrics import METRICS, metric_values
-from setrl.evaluate.sides import common_split
 from setrl.evaluate.text import FEW, comparison_text, sentences
 from setrl.support.errors import ConfigError, DataError
 from tests import fake_run

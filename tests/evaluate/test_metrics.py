@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from setrl.evaluate.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k
+from setrl.evaluate.estimators import cover_at, g_pass_at_k, mean_g_pass_at_k, mean_shared_prefix
+from setrl.evaluate.loading import load_side
 from setrl.evaluate.metrics import METRICS, by_metric, metric_values
-from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.sides import load_side
 from setrl.samples.samples import Samples
 from tests import fake_run
 from tests.logs.reading import evaluation_from

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from setrl.evaluate import Evaluation, compare_paths, load_evaluation, support_of
-from setrl.evaluate.support import STATES
+from setrl.evaluate.comparison import STATES
 from setrl.evaluate.text import support_text
 from setrl.samples.samples import Samples
 from tests import fake_run

@@ -7,8 +7,8 @@ import pytest
 
 from setrl.evaluate.bands import Band
 from setrl.evaluate.intervals import Difference, paired_difference
+from setrl.evaluate.problems import ungraded_of
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.ungraded import ungraded_of
 from setrl.evaluate.verdicts import place, runs, strategies_in_words
 from setrl.samples.samples import Samples
 

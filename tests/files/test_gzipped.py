@@ -4,14 +4,14 @@ import pytest
 
 from setrl.logs.rows import Rows
 from setrl.support.errors import DataError
-from setrl.support.files import gzipped
-from setrl.support.files.gzipped import open_gzip
+from setrl.support.files import kinds
+from setrl.support.files.kinds import open_gzip
 from setrl.tasks import tables
 
 
 @pytest.fixture
 def bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr(gzipped, "LEAST", 100_000)
+    monkeypatch.setattr(kinds, "LEAST", 100_000)
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"prompt": "' + bytes(3_000_000)))
     return path

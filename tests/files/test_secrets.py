@@ -3,8 +3,7 @@
 import pytest
 
 from setrl.models.served.client import Client
-from setrl.models.served.endpoint import Endpoint
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import Endpoint, refuse_unreachable
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.secrets import is_secret, without_secrets
 

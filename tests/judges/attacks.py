@@ -4,7 +4,7 @@ Each is a function of the mark that a request would carry without it, which no p
 attacks are given more than they could ever have.
 """
 
-from setrl.judges.fences import mark
+from setrl.judges.rendering import mark
 
 CONTROL_TOKENS = (
     "<|im_start|>",

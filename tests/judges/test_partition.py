@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from setrl.judges import by_first_appearance
-from setrl.judges.partition import linked, spread, together
+from setrl.judges.partition import cluster_by_distance, spread_over_all, together
 
 
 def linked_by_definition(distances, threshold):
@@ -30,15 +30,15 @@ def test_mean_linkage_is_its_definition():
         distances = np.linalg.norm(points[:, None] - points, axis=-1)
         for threshold in (0.1, 0.4, 0.8):
             expected = linked_by_definition(distances, threshold)
-            assert linked(distances, threshold) == expected
+            assert cluster_by_distance(distances, threshold) == expected
 
 
 def test_strategies_at_the_threshold_stay_apart():
     distances = np.array([[0.0, 0.5], [0.5, 0.0]])
-    assert linked(distances, 0.5) == (0, 1)
-    assert linked(distances, 0.5 + 1e-9) == (0, 0)
-    assert linked(np.zeros((1, 1)), 0.5) == (0,)
-    assert linked(np.zeros((0, 0)), 0.5) == ()
+    assert cluster_by_distance(distances, 0.5) == (0, 1)
+    assert cluster_by_distance(distances, 0.5 + 1e-9) == (0, 0)
+    assert cluster_by_distance(np.zeros((1, 1)), 0.5) == (0,)
+    assert cluster_by_distance(np.zeros((0, 0)), 0.5) == ()
 
 
 def test_a_degenerate_sample_is_with_itself_alone():
@@ -48,4 +48,4 @@ def test_a_degenerate_sample_is_with_itself_alone():
         [True, False, True, False],
         [False, False, False, True],
     ]
-    assert spread([1], [0], 3) == (-1, 0, -1)
+    assert spread_over_all([1], [0], 3) == (-1, 0, -1)

@@ -162,7 +162,7 @@ def test_the_first_rows_of_a_long_log_are_there_at_once(tmp_path, monkeypatch):
     path = write_log(tmp_path / "long.jsonl", "33", problems=50)
     monkeypatch.setattr("setrl.show.lab.view.logs.FIRST_ROWS", 20)
     log = FileLog(path, LogOptions())
-    reached, go_on, each = threading.Event(), threading.Event(), log._each
+    reached, go_on, each = threading.Event(), threading.Event(), log._numbered_groups
 
     def halting(opened):
         for place, group in each(opened):
@@ -171,7 +171,7 @@ def test_the_first_rows_of_a_long_log_are_there_at_once(tmp_path, monkeypatch):
                 assert go_on.wait(60)
             yield place, group
 
-    monkeypatch.setattr(log, "_each", halting)
+    monkeypatch.setattr(log, "_numbered_groups", halting)
     index = LogIndex(log)
     index.of_all(0)
     assert reached.wait(60)

@@ -20,11 +20,10 @@ from setrl.samples.types import against
 from setrl.show.lab.view import metrics, serve
 from setrl.show.lab.view.app import application
 from setrl.show.lab.view.catalogue import Catalogue
-from setrl.show.lab.view.explained import methods_in_log
+from setrl.show.lab.view.credit import Origin, methods_in_log
 from setrl.show.lab.view.group_page import branch_points, group_page, shared_prefix
 from setrl.show.lab.view.index import LogIndex
 from setrl.show.lab.view.logs import FileLog, Rollouts
-from setrl.show.lab.view.origin import Origin
 from setrl.show.lab.view.table import SHOWN
 from setrl.support.errors import ConfigError, DataError
 
@@ -567,7 +566,7 @@ def test_the_explorer_only_reads(client):
 def test_a_connection_that_asks_nothing_is_closed(folder, monkeypatch):
     monkeypatch.setattr(serve, "SILENCE", 0.1)
     listening = serve.bound("127.0.0.1", 0)
-    server = uvicorn.Server(serve._config(application(Catalogue(folder))))
+    server = uvicorn.Server(serve._server_config(application(Catalogue(folder))))
     threading.Thread(target=serve.run, args=(server, listening), daemon=True).start()
     answered = socket.create_connection(listening.getsockname(), timeout=10)
     silent = socket.create_connection(listening.getsockname(), timeout=10)

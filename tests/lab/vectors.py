@@ -18,8 +18,7 @@ import numpy as np
 
 from setrl import Samples, credit, methods, objectives
 from setrl.core.advantages import Method
-from setrl.core.credit.designs import all_sets
-from setrl.core.credit.estimators import Credit, score_sets
+from setrl.core.credit.estimators import Credit, all_sets, score_sets
 from setrl.core.objectives.base import Objective
 from setrl.theory.decomposition import decompose_group
 from setrl.theory.dynamics import Success, expected_steps

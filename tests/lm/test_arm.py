@@ -16,12 +16,11 @@ from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError, explain
 from setrl.tasks.domains import Problem
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.preflight.checks import check_model, check_problems
-from setrl.train.lm.prompts import training_prompts
 from setrl.train.lm.resolved import resolve
-from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config
+from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config, training_prompts
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from setrl.train.runs.resume import usable_checkpoint
 from tests.tiny import tiny
@@ -87,7 +86,7 @@ def make(make_resolved, name):
 def slow_sampler(request, monkeypatch):
     """In the case "generate", samples are drawn by transformers, with the global generator."""
     if "generate" in request.node.name:
-        monkeypatch.setattr("setrl.train.lm.arm.sampler.sample_ids", None)
+        monkeypatch.setattr("setrl.train.lm.trl_arm.sampler.sample_ids", None)
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -12,12 +12,12 @@ from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.tasks import domains
-from setrl.train.gathering.credit import credit_groups
 from setrl.train.gathering.metrics import rollout_records
-from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.lm.preflight.checks import check_problems
 from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.trl_arm import make_trainer, train_arm
 from setrl.train.runs.pool import Stop
+from setrl.train.scoring.credit import credit_groups
 from tests.judges.test_families import TwoLevels
 from tests.lm import fields_of_mine as mine
 from tests.tiny import tiny_config

@@ -15,12 +15,12 @@ from setrl.models.local import LocalModel
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.tasks import PromptForm, domains
-from setrl.train.lm.arm import make_trainer, train_arm
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.config import ComparisonConfig
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig, resolve
 from setrl.train.lm.run import LanguageModelArms, run_comparison
+from setrl.train.lm.trl_arm import make_trainer, train_arm
 from setrl.train.runs.pool import Stop
 from setrl.train.trl import SetGRPOTrainer
 from tests.at_once import do_at_once

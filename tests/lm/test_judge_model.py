@@ -4,7 +4,7 @@ import pytest
 from recipes.trained_judge.judge import JudgeModelConfig, judge_examples, sample_group, train_judge
 from setrl import DEGENERATE
 from setrl.judges.oracle import OracleJudge
-from setrl.judges.parsing import read_reply
+from setrl.judges.replies import read_reply
 from setrl.support.errors import RunError
 from setrl.tasks.domains import DOMAINS, by_name
 

@@ -14,10 +14,10 @@ from setrl.logs.run import Run
 from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.server import server_settings, train_on_server
+from setrl.train.lm.server_arm import server_settings, train_on_server
 from setrl.train.lm.trl_arguments import check_trainer_options, grpo_config
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from setrl_grader import compute_score
 from tests.engines.fake_tinker import FakeServer

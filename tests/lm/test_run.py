@@ -16,8 +16,8 @@ from setrl.show.report import style
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.lm import run as comparison
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.run import LanguageModelArms, run_comparison
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop, run_jobs
 from setrl.train.runs.resume import usable_checkpoint, write_status
 from setrl.train.runs.run import arm_job

@@ -14,10 +14,10 @@ from setrl.logs.log import open_log
 from setrl.logs.run import Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.served_model import ServedPolicy
-from setrl.train.lm.server import check_server_of, learning_rates, train_on_server
+from setrl.train.lm.served_policy import ServedPolicy
+from setrl.train.lm.server_arm import check_server_of, learning_rates, train_on_server
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from tests.engines.fake_tinker import FakeServer
 from tests.tiny import tiny

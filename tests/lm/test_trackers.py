@@ -6,9 +6,8 @@ from transformers.integrations import integration_utils as integrations
 
 from setrl.logs.run import Seed
 from setrl.support.errors import ConfigError
-from setrl.train.lm.arm import make_trainer, train_arm
-from setrl.train.lm.trackers import check_trackers
-from setrl.train.lm.trl_arguments import check_trainer_options
+from setrl.train.lm.trl_arguments import check_trackers, check_trainer_options
+from setrl.train.lm.trl_arm import make_trainer, train_arm
 from setrl.train.runs.pool import Stop
 
 

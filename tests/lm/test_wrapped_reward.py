@@ -7,10 +7,10 @@ from setrl.logs.run import Run, Seed
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks import domains
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
 from setrl.train.lm.run import LanguageModelArms
-from setrl.train.lm.server import train_on_server
+from setrl.train.lm.server_arm import train_on_server
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from studies.faulty import Misgraded
 from tests.engines.fake_tinker import FakeServer

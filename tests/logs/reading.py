@@ -7,7 +7,7 @@ from typing import Any
 from setrl.evaluate.samples import Evaluation, evaluation_of
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.logs.recording import Graded, log_records
-from setrl.rewards.verifier import MathVerifier
+from setrl.rewards.answers import MathVerifier
 from setrl.samples.types import Group, Sample
 
 FIELDS = ("reward", "strategy", "answer", "gold", "group", "correct", "text")

@@ -15,7 +15,7 @@ from setrl.logs.options import VerdictWords
 from setrl.logs.recognition import recognise
 from setrl.logs.recording import log_records
 from setrl.logs.rows import Rows
-from setrl.rewards.verifier import MathVerifier
+from setrl.rewards.answers import MathVerifier
 from setrl.samples.values import read_score
 from setrl.support.errors import ConfigError, DataError
 

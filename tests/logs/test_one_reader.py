@@ -16,8 +16,7 @@ pytest.importorskip("tyro")
 
 from setrl import DEGENERATE, cli, methods
 from setrl.cli.recommend import Recommend
-from setrl.evaluate.loading import load_samples
-from setrl.evaluate.sides import load_side
+from setrl.evaluate.loading import load_samples, load_side
 from setrl.judges.exact import ExactJudge
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.samples.conversation import sample_text
@@ -331,7 +330,7 @@ def test_every_command_reads_the_same(log, tmp_path, capsys):
         degenerate=options.degenerate,
         **{k: v[0] for k, v in options.fields.named().items()},
     )
-    assert of_evaluation(recommend._read()) == (correct, seen)
+    assert of_evaluation(recommend._read_samples()) == (correct, seen)
     shown = shown_in_a_page(path, options)  # all that is logged, also beyond n
     assert [row[: len(one)] for row, one in zip(shown, correct, strict=True)] == correct
     assert of_evaluation(reported(path, tmp_path, options)) == (correct, seen)
@@ -360,7 +359,7 @@ def shown_in_a_page(path, options):
 def reported(path, folder, options):
     """What `setrl report` shows."""
     pytest.importorskip("matplotlib")
-    from setrl.show.report.own_files import data_of
+    from setrl.show.report.run import data_of
 
     [of_arm] = data_of([path], folder, options)[0].evaluations["given"].values()
     return of_arm[0]

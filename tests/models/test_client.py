@@ -7,7 +7,7 @@ from aiohttp import web
 from setrl.models.served.client import (
     LONGEST_RETRY_AFTER_S,
     RequestError,
-    _as_json,
+    _parse_json,
     read_choices,
     retry_after_s,
 )
@@ -53,13 +53,13 @@ def test_retry_after_in_all_its_forms(header, seconds):
 )
 def test_what_is_no_completion_is_the_servers_error(body):
     with pytest.raises(RequestError) as error:
-        read_choices(_as_json(body), chat=True)
+        read_choices(_parse_json(body), chat=True)
     assert (error.value.reason, error.value.status) == ("server_error", 200)
 
 
 def test_a_reply_of_thoughts_alone_has_an_empty_text():
     body = b'{"choices": [{"message": {"content": null, "reasoning_content": "hm"}}]}'
-    assert [choice.text for choice in read_choices(_as_json(body), chat=True)] == [""]
+    assert [choice.text for choice in read_choices(_parse_json(body), chat=True)] == [""]
 
 
 COUNTED = [(-1000, 7), (7, -1), (10**400, 7), (True, True), (1.5, 7), (7, 64_000_001)]

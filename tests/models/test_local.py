@@ -16,7 +16,7 @@ from setrl.models import local
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import domains
-from setrl.tasks.problem_sets import domain_problems
+from setrl.tasks.base import domain_problems
 from tests import tiny_model
 
 DOMAIN = domains.by_name("polynomial")
@@ -152,14 +152,14 @@ def test_a_chat_model_gets_the_prompt_as_a_user_s_message(tiny_checkpoint, tmp_p
         local, "sample_ids", lambda *args: asked.extend(args[1]) or [[[0]] * args[2]]
     )
     evaluate(tiny_checkpoint, tmp_path / "plain.jsonl", problems=1)
-    load = local._load
+    load = local._load_model_and_tokenizer
 
     def load_chat(*args):
         model, tokenizer = load(*args)
         tokenizer.chat_template = "{{ messages[0]['content'] }}{{ messages[0]['role'] | length }}"
         return model, tokenizer
 
-    monkeypatch.setattr(local, "_load", load_chat)
+    monkeypatch.setattr(local, "_load_model_and_tokenizer", load_chat)
     chat = evaluate(tiny_checkpoint, tmp_path / "chat.jsonl", problems=1)
     prompt, in_template = AutoTokenizer.from_pretrained(tiny_checkpoint).batch_decode(asked)
     assert in_template == f"{prompt}4"

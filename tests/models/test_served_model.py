@@ -9,8 +9,7 @@ from aiohttp import web
 
 from setrl.models.generators import Ask, Completion, Failure, problem_seed
 from setrl.models.served.client import LONGEST_RETRY_AFTER_S
-from setrl.models.served.endpoint import Endpoint, Limits
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import Endpoint, Limits, refuse_unreachable
 from setrl.models.served.served_model import PATIENT, ServedModel
 from setrl.support.errors import ConfigError, RunError
 from tests.models.samples import ReasoningServer, SampleServer

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from setrl.judges import Group
-from setrl.judges.parsing import FAMILIES, read_levels, read_reply
 from setrl.judges.rendering import render
+from setrl.judges.replies import FAMILIES, read_levels, read_reply
 
 pytest.importorskip("tokenizers")
 TEXTS = ("(0, 3)", "(-2, 5)", "no point", "(1, 8)", "(-2, 7)", "(-3, 1)")

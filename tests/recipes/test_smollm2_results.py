@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from recipes.smollm2 import results
-from setrl.evaluate.summary import summarise_run
 from setrl.support import files
 from tests import fake_run
 
@@ -22,8 +21,14 @@ def folder(tmp_path):
     files.write_lines(tmp_path / "warmup" / "looks.jsonl", [{**look, "readable": 0.99}])
     run = fake_run.make(tmp_path / "runs" / "countdown", problems=8, n=64)
     config = yaml.safe_load((run / "config.yaml").read_text())
-    (run / "config.yaml").write_text(yaml.safe_dump({**config, "learning_rate": 2e-4}))
-    files.write_json(run / "summary.json", summarise_run(run).to_json())
+    arms = {**config["arms"], "concave_0": {"method": "concave_counts", "alpha": 0}}
+    (run / "config.yaml").write_text(
+        yaml.safe_dump({**config, "learning_rate": 2e-4, "arms": arms})
+    )
+    for seed in run.glob("*/seed_*"):
+        files.write_json(seed / "evaluation" / "summary.json", {})
+        line = {"reward/mean": 0.5, "strategies/correct_per_prompt": 1.25}
+        files.write_lines(seed / "metrics.jsonl", [{"step": n + 1, **line} for n in range(20)])
     heats = tmp_path / "runs" / "temperatures"
     heats.mkdir()
     shutil.copy(run / "base" / "evaluation" / "test.jsonl", heats / "base_0.5.jsonl")
@@ -62,6 +67,11 @@ def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
     value = arms["grpo"]["metrics"]["pass@1"]["value"]
     assert f"| GRPO | {100 * value:.1f} [" in page
     assert "| Poly-EPO, K = 4 − GRPO |" in page
+    assert "- **Poly-EPO, K = 4 against GRPO**: pass@1 " in page
+    assert "Not run yet: concave counts, α = 0." in page
+    over = json.loads((kept / "countdown" / "steps.json").read_text())["arms"]
+    assert over["grpo"]["strategies/correct_per_prompt"] == [1.25, 1.25]
+    assert (kept / "countdown" / "steps.png").exists()
 
 
 def test_learning_rates_are_in_their_order_and_the_page_says_which_is_taken(tmp_path):

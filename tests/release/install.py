@@ -56,7 +56,7 @@ CASES: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "peft": ("peft", (DRY_RUN, ("python", "-c", "from peft import LoraConfig"))),
     "tensorboard": (
         "tensorboard",
-        (("python", "-c", "import tensorboard, setrl.train.lm.trackers"),),
+        (("python", "-c", "import tensorboard, setrl.train.lm.trl_arguments"),),
     ),
     "tinker": ("tinker", (("python", "-c", "import setrl.train.tinker.client"),)),
     "judge": ("judge", (JUDGE,)),

@@ -13,10 +13,10 @@ import yaml
 
 from setrl.evaluate.looks import looks
 from setrl.logs.run import Run
-from setrl.show.report import env_steps, publish_report, write_report
-from setrl.show.report.missing_credit import warnings_of
+from setrl.show.report import publish_report, write_report
 from setrl.show.report.page import charts, facts, render
 from setrl.show.report.run import ReportedRun
+from setrl.show.report.run_state import env_steps_in_words, warnings_of
 from setrl.show.report.style import LIGHT, numbers
 from setrl.show.report.tables import tables
 from setrl.support import files
@@ -184,7 +184,7 @@ def test_steps_are_as_they_were_counted(run_dir: Path) -> None:
     logged(run_dir, "poly_n8_k4", 93)
     data = ReportedRun(run_dir)
     sentence = "Every arm had about the same number of environment steps (90 to 93)"
-    assert env_steps.in_sentence(data).startswith(sentence)
+    assert env_steps_in_words(data).startswith(sentence)
     assert sentence in charts(data)[0].note
     assert warnings_of(data) == []
 

@@ -7,10 +7,10 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from setrl.evaluate import compare_paths
-from setrl.evaluate.support import STATES
+from setrl.evaluate.comparison import STATES
 from setrl.logs.options import LogOptions
-from setrl.show.report.own_files import data_of
 from setrl.show.report.page import charts
+from setrl.show.report.run import data_of
 from setrl.show.report.style import LIGHT
 
 DATA = Path(__file__).parents[1] / "data"

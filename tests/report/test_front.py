@@ -4,7 +4,7 @@ import numpy as np
 
 from setrl.evaluate.looks import looks
 from setrl.evaluate.outcomes import OverSeeds
-from setrl.show.report.front import draw_front, front_legend
+from setrl.show.report.drawing import draw_front, front_legend
 from setrl.show.report.style import LIGHT, canvas
 
 SWEEP = {"ppo_ent_0.2": (0.9, 0.5), "ppo_ent_0.1": (0.8, 0.6), "ppo_ent_0.3": (0.95, 0.4)}

@@ -8,10 +8,10 @@ import pytest
 
 from setrl.logs.run import Run
 from setrl.show.report import page, publish_report, write_report
-from setrl.show.report.missing_credit import warnings_of
 from setrl.show.report.run import ReportedRun
+from setrl.show.report.run_state import warnings_of
 from setrl.support import files
-from setrl.train.runs.resume import end, write_status
+from setrl.train.runs.resume import end_run, write_status
 from tests import fake_run
 
 
@@ -43,7 +43,7 @@ def test_a_run_without_faults_warns_of_nothing(run_dir):
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_text("{}")])
 def test_a_log_of_samples_that_is_not_what_the_run_wrote_is_named(run_dir, spoil):
     seed = Run(run_dir).seed("grpo", 1)
-    end(seed, True, 10)
+    end_run(seed, True, 10)
     assert warnings_of(ReportedRun(run_dir)) == []
     step, path = next(iter(seed.rollouts.items()))
     spoil(path)

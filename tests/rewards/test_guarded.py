@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from setrl.rewards.calling import late
+from setrl.rewards import calling
+from setrl.rewards.calling import TimeUp, call_within, timeout_error
 from setrl.rewards.guarded import GuardedReward
-from setrl.rewards.time_limit import TimeUp, call_within
 from setrl.support.errors import ConfigError, RunError
 
 TEXTS = ["1", "2", "x", "4"]
@@ -288,7 +288,34 @@ def test_a_function_may_change_what_it_gets_and_the_next_call_does_not_see_it():
 
 
 def test_a_limit_of_whole_seconds_has_no_digits_after_the_point():
-    assert [str(late(timeout)) for timeout in (5.0, 0.25)] == [
+    assert [str(timeout_error(timeout)) for timeout in (5.0, 0.25)] == [
         "took longer than its 5 s",
         "took longer than its 0.25 s",
     ]
+
+
+def test_an_asynchronous_object_with_bound_arguments_is_awaited():
+    from functools import partial
+
+    class Scorer:
+        async def __call__(self, completions, bonus, **_):
+            return [bonus] * len(completions)
+
+    reward = GuardedReward(partial(Scorer(), bonus=2.0), "scorer")
+    assert reward(prompts=["p"] * 2, completions=["a", "b"]) == [2.0, 2.0]
+
+
+def test_the_time_of_a_call_begins_with_the_call(monkeypatch):
+    """On a busy machine, to start the watch may take longer than the call may."""
+    timer, before = calling._kernel_timer, signal.getsignal(signal.SIGVTALRM)
+
+    def late(seconds, *again):
+        if seconds:
+            time.sleep(1.0)
+        return timer(seconds, *again)
+
+    monkeypatch.setattr(calling, "_kernel_timer", late)
+    assert call_within(0.5, lambda: 7) == 7
+    with pytest.raises(TimeUp):
+        call_within(0.05, lambda: time.sleep(60))
+    assert signal.getsignal(signal.SIGVTALRM) is before

@@ -20,7 +20,7 @@ from setrl.train.method_config import from_config
 from setrl.train.runs import pool
 from setrl.train.runs.resume import train_on
 from setrl.train.runs.run import Arms, run_arms
-from setrl.train.scoring.stage import score
+from setrl.train.scoring.credit import score
 from tests.runs.test_claim import Config
 
 

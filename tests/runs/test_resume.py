@@ -9,7 +9,7 @@ from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.train.runs.resume import (
     changed_logs,
-    end,
+    end_run,
     is_done,
     last_checkpoint,
     mark_complete,
@@ -117,7 +117,7 @@ def finished(run):
     checkpoint = written(run, 2)
     files.append_line(run.metrics_file, {"step": 3})
     shutil.copytree(checkpoint, run.final)
-    end(run, True, 3)
+    end_run(run, True, 3)
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "final/model.safetensors"])

@@ -11,7 +11,7 @@ import pytest
 from setrl import Method, cli, methods, objectives
 from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.support.errors import ConfigError
-from setrl.train.gathering.credit import credit_groups
+from setrl.train.scoring.credit import credit_groups
 
 DATA = Path(__file__).parents[1] / "data"
 

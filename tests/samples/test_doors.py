@@ -42,11 +42,11 @@ from setrl.samples.values import (
 )
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.gathering import functions
-from setrl.train.gathering.credit import scored_groups
 from setrl.train.scoring import Columns, score
-from setrl.train.trl.columns import ends
-from setrl.train.verl.estimators import BatchRows, estimator, knowing
-from setrl.train.verl.trainer import credited
+from setrl.train.scoring.credit import scored_groups
+from setrl.train.trl.columns import end_tokens
+from setrl.train.verl.estimators import BatchRows, make_estimator, rows_known
+from setrl.train.verl.trainer import trainer_with_credit
 
 PAGE = Path(__file__).parents[2] / "docs" / "values.md"
 REFUSED, NOT_HERE = "refused", "—"  # the second: a file of JSON cannot hold the value
@@ -279,15 +279,15 @@ def in_verl(field: str) -> Callable[[Any], Any]:
 
     def door(value: Any) -> Any:
         extra = {"reward_extra_info": {KEYS[field]: value}}
-        trainer = object.__new__(credited(object, "sync", SimpleNamespace(
+        trainer = object.__new__(trainer_with_credit(object, "sync", SimpleNamespace(
             kv_batch_get=lambda **_: {"extra_fields": [extra, extra]})))  # fmt: skip
         trainer.judging, trainer.config = None, SimpleNamespace(algorithm={})
         batch = SimpleNamespace(keys=["u_0_0", "u_1_0"], partition_id="train")
-        fields = trainer._fields(batch, method, [False] * 2)
+        fields = trainer._read_fields(batch, method, [False] * 2)
         rows = BatchRows(method, ["u_0", "u_1"], [0, 0], [False] * 2, fields)
-        with knowing(rows):
+        with rows_known(rows):
             ones = torch.ones(2, 1)
-            estimator("setrl")(ones, ones, {}, ["u", "u"])
+            make_estimator("setrl")(ones, ones, {}, ["u", "u"])
         return first(rows.batch.samples, field)
 
     return door
@@ -443,7 +443,7 @@ def in_pairs_function(value: Any) -> Any:
 
 def cut_with(**owner: Any) -> Callable[[Any], Any]:
     """What TRL's trainers and workers make of the tokens of a sample."""
-    last = ends(SimpleNamespace(**owner), SimpleNamespace(eos_token_id=END, pad_token_id=PAD))
+    last = end_tokens(SimpleNamespace(**owner), SimpleNamespace(eos_token_id=END, pad_token_id=PAD))
     return lambda ids: cut_or_whole(ids, last)
 
 

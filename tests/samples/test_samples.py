@@ -7,8 +7,8 @@ from setrl import DEGENERATE, Method, Samples, methods, objectives, set_advantag
 from setrl.samples.labels import coded
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
-from setrl.train.gathering.credit import scored_groups
 from setrl.train.scoring import Columns, score
+from setrl.train.scoring.credit import scored_groups
 
 NAN = np.nan
 GROUPS = [

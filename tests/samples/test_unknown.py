@@ -11,7 +11,7 @@ from setrl.core import objectives
 from setrl.rewards import Combine
 from setrl.support.errors import RunError
 from setrl.train.scoring import Columns
-from setrl.train.scoring.stage import score
+from setrl.train.scoring.credit import score
 
 PAGE = Path(__file__).parents[2] / "docs" / "unknown.md"
 ROWS = re.findall(r"^\| (.+?) \| (.+?) \| .+? \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)

@@ -34,10 +34,9 @@ from setrl.support import files
 from setrl.tasks.domains import Polynomial
 from setrl.train import method_config
 from setrl.train.lm.base_model import base_model
-from setrl.train.lm.base_spec import BaseSpec
 from setrl.train.lm.config import ComparisonConfig
-from setrl.train.lm.resolved import resolve
-from setrl.train.lm.server import train_on_server
+from setrl.train.lm.resolved import BaseSpec, resolve
+from setrl.train.lm.server_arm import train_on_server
 from setrl.train.runs.pool import Stop
 from setrl.train.runs.run import cache_folder
 from tests.judges.server import FaultyServer

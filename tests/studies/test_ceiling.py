@@ -17,8 +17,8 @@ from setrl.models.local import load_tokenizer
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.tasks import domains
-from setrl.train.lm.arm import train_arm
 from setrl.train.lm.base_model import base_model
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.pool import Stop
 from studies import bases, ceiling
 from studies.ceiling import Author, strategies_of

@@ -14,9 +14,9 @@ from setrl.samples.conversation import Conversation
 from setrl.support.errors import ConfigError, DataError
 from setrl.tasks import PromptForm
 from setrl.tasks.base import TRAIN
-from setrl.tasks.fields import filled
-from setrl.tasks.splits import divided, place_of
-from setrl.train.lm.prompts import training_prompts
+from setrl.tasks.splits import divide_by_sizes, place_of
+from setrl.tasks.tables import fill_template
+from setrl.train.lm.trl_arguments import training_prompts
 
 ROWS = [
     {"problem": f"What is {i} + {i}?", "answer": 2 * i, "level": i % 3, "tags": [str(i)]}
@@ -86,36 +86,38 @@ def test_training_goes_through_all_problems_in_a_new_order(tmp_path):
 
 def test_splits_go_by_the_text_and_not_by_the_order():
     prompts = [str(i) for i in range(500)] + ["7", "7"]
-    found = divided(prompts, {"test": 0.2, "dev": 0.1})
+    found = divide_by_sizes(prompts, {"test": 0.2, "dev": 0.1})
     by_text = {split: {prompts[i] for i in places} for split, places in found.items()}
     assert sum(map(len, by_text.values())) == 500
     for split, low, high in (("test", 0, 0.2), ("dev", 0.2, 0.3), (TRAIN, 0.3, 1)):
         assert by_text[split] == {p for p in prompts if low <= place_of(p) < high}
-    reverse = divided(prompts[::-1], {"test": 0.2, "dev": 0.1})
+    reverse = divide_by_sizes(prompts[::-1], {"test": 0.2, "dev": 0.1})
     assert {prompts[::-1][i] for i in reverse["test"]} == by_text["test"]
-    counted = divided(prompts, {"test": 20, "train": 30})
+    counted = divide_by_sizes(prompts, {"test": 20, "train": 30})
     assert [len({prompts[i] for i in counted[s]}) for s in ("test", "train")] == [20, 30]
     assert not {prompts[i] for i in counted["test"]} & {prompts[i] for i in counted["train"]}
     with pytest.raises(ConfigError, match="need 501 different problems, but there are 500"):
-        divided(prompts, {"test": 501})
+        divide_by_sizes(prompts, {"test": 501})
     with pytest.raises(ConfigError, match="add up to 1 at most"):
-        divided(prompts, {"test": 0.6, "train": 0.6})
+        divide_by_sizes(prompts, {"test": 0.6, "train": 0.6})
     with pytest.raises(ConfigError, match="all be shares or all be numbers"):
-        divided(prompts, {"test": 0.6, "train": 6})
+        divide_by_sizes(prompts, {"test": 0.6, "train": 6})
 
 
 def test_a_share_has_a_problem_at_least():
     """46 different prompts of which none has a place below .1 had an empty test split."""
     prompts = [name for i in range(400) if place_of(name := f"problem {i}") > 0.3][:46]
-    found = divided(prompts, {"test": 0.1, "dev": 0.05})
+    found = divide_by_sizes(prompts, {"test": 0.1, "dev": 0.05})
     first, second, *_ = sorted(prompts, key=place_of)
     assert [[prompts[i] for i in found[split]] for split in ("test", "dev")] == [[first], [second]]
     assert len(found["train"]) == 44
-    assert {split: len(rows) for split, rows in divided(["one"], {"test": 0.1}).items()} == {
+    assert {
+        split: len(rows) for split, rows in divide_by_sizes(["one"], {"test": 0.1}).items()
+    } == {
         "train": 1,
         "test": 0,
     }
-    whole = divided(prompts, {"test": 0.1, "train": 0.9})
+    whole = divide_by_sizes(prompts, {"test": 0.1, "train": 0.9})
     assert [len(whole[split]) for split in ("test", "train")] == [1, 45]
 
 
@@ -127,7 +129,7 @@ def test_templates_and_paths_of_fields(tmp_path):
     problem = task.problems("train", None, 0).problems[0]
     assert problem.prompt == rf"{problem.gold}? Put it in \boxed{{}}."
     assert problem.columns["solution.value"] == problem.gold
-    assert filled(r"{{a}} {a} \frac{1}{2} {{}}", {"a": 3}, "") == r"{a} 3 \frac{1}{2} {}"
+    assert fill_template(r"{{a}} {a} \frac{1}{2} {{}}", {"a": 3}, "") == r"{a} 3 \frac{1}{2} {}"
 
 
 def test_what_is_noted(tmp_path):

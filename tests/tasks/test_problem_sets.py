@@ -4,7 +4,7 @@ import pytest
 
 from setrl.support.errors import DataError
 from setrl.tasks import Problem
-from setrl.tasks.problem_sets import math_problems
+from setrl.tasks.base import math_problems
 
 
 def test_problems_with_unfit_golds_are_left_out_by_name(capsys):

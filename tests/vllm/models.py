@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from setrl.models.small.imitation import new_model
 from setrl.tasks.domains import Polynomial
 from setrl.train.lm.base_model import base_model
-from setrl.train.lm.base_spec import BaseSpec
+from setrl.train.lm.resolved import BaseSpec
 
 CONTEXT = 16_384  # tokens of the judge, each a byte: a question about samples has some thousands
 TEMPLATE = (

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from setrl.judges import Endpoint, LMJudge
-from setrl.judges.parsing import ReplyError, read_reply
+from setrl.judges.replies import ReplyError, read_reply
 from setrl.logs.records import read_records
 from setrl.models.served.client import Client
 from setrl.support import files

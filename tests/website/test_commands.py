@@ -51,7 +51,7 @@ def test_its_options_are_those_that_the_parser_accepts(name, capsys):
 
 @pytest.mark.parametrize("example", re.findall(r"^```\nsetrl (.+)\n```$", PAGE, re.MULTILINE))
 def test_its_examples_are_accepted(example):
-    assert cli._parsed(*cli._named(shlex.split(example))) is not None
+    assert cli._parse_options(*cli._split_command_name(shlex.split(example))) is not None
 
 
 def test_every_command_has_an_example():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setrl_grader.boxes import MAX_BOXES, final_boxes
+from setrl_grader.stated import MAX_BOXES, final_boxes
 
 BALANCED = st.recursive(
     st.text(alphabet="ab1+ ", max_size=4),

@@ -2,8 +2,8 @@ r"""`parse` and `verify` with math-verify's arguments; what does not hold here i
 
 import pytest
 
-from setrl_grader import drop_in, parse, verify
-from setrl_grader.errors import GoldError
+from setrl_grader import parse, trainers, verify
+from setrl_grader.stated import GoldError
 
 HANGS = r"1+\sqrt{x}" + "+x^{x^x}-x^{x^x}" * 110
 
@@ -90,4 +90,4 @@ def test_a_limit_is_a_wrong_answer_or_an_error():
 
 
 def test_settings_share_a_grader():
-    assert drop_in._grader(1e-6) is drop_in._grader(1e-6)
+    assert trainers._grader(1e-6) is trainers._grader(1e-6)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setrl_grader import MathGrader, Reason
-from setrl_grader.errors import GoldError
 from setrl_grader.math_grader import judged
+from setrl_grader.stated import GoldError
 
 SLOW = r"\sqrt{x}" + "+x^{x^x}-x^{x^x}" * 110  # right, and it takes seconds to see that
 

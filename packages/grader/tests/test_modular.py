@@ -4,11 +4,10 @@ import random
 
 import pytest
 
-from setrl_grader.arithmetic import in_digits
 from setrl_grader.grammar import read
 from setrl_grader.modular import equal_rational
 from setrl_grader.numeric import equal_numeric
-from setrl_grader.values import value_at
+from setrl_grader.values import in_digits, value_at
 
 CONSTANTS = (r"\sqrt{%d}", r"\frac{1}{%d}", r"\sqrt{\frac{%d}{6}}")
 

@@ -107,7 +107,11 @@ PIECES = [
 @pytest.fixture(autouse=True)
 def unguarded(monkeypatch):
     """The guard lets errors through."""
-    for module in (reading, sys.modules["setrl_grader.plain"], sys.modules["setrl_grader.drop_in"]):
+    for module in (
+        reading,
+        sys.modules["setrl_grader.plain"],
+        sys.modules["setrl_grader.trainers"],
+    ):
         monkeypatch.setattr(module, "guarded", lambda text, gold, grade: grade())
 
 
@@ -178,7 +182,7 @@ def test_the_guard_says_what_it_caught(monkeypatch, caplog):
     grader = MathGrader()
     grade = grader.grade(r"So \boxed{5}", "5")
     assert (grade.reason, grade.verdict, grade.correct) == (Reason.FAULT, "unreadable", False)
-    assert grader.counts.faults == 1
+    assert grader.counts.by_reason[Reason.FAULT] == 1
     assert "KeyError: 'gone'" in caplog.text
     assert "boxed{5}" in caplog.text
 

@@ -1,8 +1,7 @@
 import pytest
 
 from setrl_grader import ChoiceGrader, ExactGrader, NumberGrader, Reason
-from setrl_grader.errors import GoldError
-from setrl_grader.stated import normal_text, stated_answer
+from setrl_grader.stated import GoldError, normal_text, stated_answer
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from math import factorial
 
 import pytest
 
-from setrl_grader.exact import exact_value
 from setrl_grader.grammar import parse
 from setrl_grader.normal_form import normal_form
 from setrl_grader.python_syntax import as_latex
+from setrl_grader.trees import exact_value
 
 NAMES = {"Fraction": Fraction, "factorial": lambda n: factorial(int(n))}
 

@@ -18,8 +18,7 @@ from typing import Any, NoReturn
 from setrl import __version__
 from setrl.cli import doctor
 from setrl.cli.extras import COMMANDS, needs
-from setrl.cli.said import only_json
-from setrl.cli.streams import harmless_output, speak_utf8, warnings_as_notes
+from setrl.cli.output import harmless_output, only_json, speak_utf8, warnings_as_notes
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError, RunError, Terminated, explain, usage_errors
 from setrl.support.files.progress import looked_at
@@ -38,13 +37,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     speak_utf8()
     try:
         with _sigterm_as_ctrl_c(), looked_at(), warnings_as_notes():
-            name, rest = _named(arguments)
-            command = _parsed(name, rest)
+            name, rest = _split_command_name(arguments)
+            command = _parse_options(name, rest)
             with harmless_output(), only_json(command):
-                code = _ran(command)
+                code = _run_command(command)
     except KeyboardInterrupt as error:
         what, code = ("terminated", 143) if isinstance(error, Terminated) else ("interrupted", 130)
-        _leave(code, f"{what}; {RESUMES if getattr(command, 'resumes', False) else STARTS_AGAIN}")
+        _exit_with_message(
+            code, f"{what}; {RESUMES if getattr(command, 'resumes', False) else STARTS_AGAIN}"
+        )
     except BrokenPipeError:  # of `setrl credit … | head`: nobody reads the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -52,14 +53,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sentence = needs(error, name)
         if sentence is None:
             raise
-        _leave(2, sentence)
+        _exit_with_message(2, sentence)
     except tuple(EXIT_CODES) as error:
         code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
-        _leave(code, explain(error))
+        _exit_with_message(code, explain(error))
     sys.exit(code)
 
 
-def _ran(command: Any) -> int:
+def _run_command(command: Any) -> int:
     """Run the command and return its exit code; code of a user that it calls must not choose it."""
     try:
         return command.run() or 0
@@ -69,7 +70,7 @@ def _ran(command: Any) -> int:
         ) from error
 
 
-def _named(arguments: list[str]) -> tuple[str, list[str]]:
+def _split_command_name(arguments: list[str]) -> tuple[str, list[str]]:
     """Return the command of a command line, of two words or one, and what follows it.
 
     Help and the version are asked of no command, which is "".
@@ -86,7 +87,7 @@ def _named(arguments: list[str]) -> tuple[str, list[str]]:
     return arguments[0], arguments[1:]
 
 
-def _parsed(name: str, arguments: list[str]) -> Any:
+def _parse_options(name: str, arguments: list[str]) -> Any:
     """Return the command with its options; wrong ones end the process with exit code 2."""
     if "--version" in arguments[:1] and not name:
         _print_and_leave(f"setrl {__version__}")
@@ -147,6 +148,6 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, usual)
 
 
-def _leave(code: int, message: str) -> NoReturn:
+def _exit_with_message(code: int, message: str) -> NoReturn:
     print(f"setrl: {printable(message)}", file=sys.stderr)
     sys.exit(code)

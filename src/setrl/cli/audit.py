@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import tyro
 from tyro.conf import Positional
 
-from setrl.cli.audit_subject import function_of, numbers
-from setrl.cli.log_fields import LogFields
-from setrl.cli.method_options import MethodOptions
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import LogFields, MethodOptions
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.train import method_config
+
+# A field of samples from rewards and labels, and whether it reads labels.
+ReadField = tuple[Callable[[np.ndarray, np.ndarray], Any], bool]
+
 
 if TYPE_CHECKING:
     from setrl.theory.audit import Audit, Shape
@@ -99,24 +104,24 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     def run(self) -> int:
         """Print the audit; what is required and does not hold goes to stderr."""
         with usage_errors(), redirect_stdout(sys.stderr):  # its prints are not the answer
-            found = self._audit()
-            broken = _broken(found, self.require)
+            found = self._audit_estimator()
+            broken = _broken_requirements(found, self.require)
             lines, answer = found.sentences(), found.to_json() if self.json else {}
         if self.json:
             self.say_json(**answer)
         else:
-            print("\n".join(lines if self.details else _first(lines)))
+            print("\n".join(lines if self.details else _first_sentences(lines)))
         for name, why in broken.items():
             print(f"does not hold: {name}: {why}", file=sys.stderr)
         return NOT_KEPT if broken else 0
 
-    def _audit(self) -> Audit:
+    def _audit_estimator(self) -> Audit:
         from setrl.support.files.progress import progress_bar
         from setrl.theory.audit import audit
         from setrl.theory.audit.recorded import Recorded
 
-        rewards = numbers(self.rewards, "--rewards")
-        subject, shape = self._subject(rewards)
+        rewards = read_numbers(self.rewards, "--rewards")
+        subject, shape = self._read_subject(rewards)
         size = self.group_size
         if isinstance(subject, Recorded):
             if self.group_size not in (None, subject.num_samples):
@@ -130,7 +135,7 @@ class AuditEstimator(MethodOptions, LogFields, Said):
                 subject,
                 group_size=size,
                 claims=self.claims,
-                name=self._name(),
+                name=self._display_name(),
                 takes=self.takes,
                 shape=shape,
                 progress=bar.update,
@@ -139,23 +144,23 @@ class AuditEstimator(MethodOptions, LogFields, Said):
                 groups=self.groups,
             )
 
-    def _name(self) -> str | None:
+    def _display_name(self) -> str | None:
         """Return what sentences call a function or a log; a method has its own name."""
         from setrl.support.files.loading import is_reference
 
-        if is_reference(self._where[0]):
+        if is_reference(self._function_and_folder[0]):
             return self.estimator.rpartition(":")[2]
         return Path(self.estimator).name if Path(self.estimator).exists() else None
 
     @property
-    def _where(self) -> tuple[str, Path]:
+    def _function_and_folder(self) -> tuple[str, Path]:
         """The function as module:name, also of a file such as mine.py:name; and its folder."""
         file, colon, name = self.estimator.rpartition(":")
         if not (colon and file.endswith(".py")):
             return self.estimator, Path.cwd()
         return f"{Path(file).stem}:{name}", Path.cwd() / Path(file).parent
 
-    def _subject(self, rewards: Sequence[float]) -> tuple[Any, Shape | None]:
+    def _read_subject(self, rewards: Sequence[float]) -> tuple[Any, Shape | None]:
         """Return the function, the method or what a log has recorded, and how it is called."""
         from setrl.support.files import strict_yaml
         from setrl.support.files.loading import is_reference, load
@@ -172,17 +177,17 @@ class AuditEstimator(MethodOptions, LogFields, Said):
             recorded = Recorded.of(log)
             self.note(log.notes())
             return recorded, None
-        if is_reference(self._where[0]):
-            function = load(*self._where).value
+        if is_reference(self._function_and_folder[0]):
+            function = load(*self._function_and_folder).value
             settings: dict[str, Any] = {}
             strict_yaml.override(settings, self.set)
-            return function_of(function, self.trainer, settings, self.field, rewards)
+            return bind_settings(function, self.trainer, settings, self.field, rewards)
         if self.field or self.trainer:
             raise ConfigError("--field and --trainer are of functions, not of methods")
         return method_config.from_config(self.spec(self.estimator)), None
 
 
-def _first(lines: Sequence[str]) -> list[str]:
+def _first_sentences(lines: Sequence[str]) -> list[str]:
     """Return the warnings and the first sentences, and how many more there are."""
     warnings = [line for line in lines if line.startswith("Warning")]
     shown = lines[: len(warnings) + FIRST]
@@ -190,7 +195,7 @@ def _first(lines: Sequence[str]) -> list[str]:
     return [*shown, *([f"({rest} more with --details)"] if rest else [])]
 
 
-def _broken(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
+def _broken_requirements(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
     """Return what was required and does not hold, or could not be tried, with the reason."""
     from setrl.support import names
 
@@ -200,3 +205,69 @@ def _broken(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
         for name in required
         if names.look_up("requirement", name, found.pays) is not True
     }
+
+
+def read_numbers(texts: Sequence[str], what: str) -> tuple[float, ...]:
+    """Read numbers that are separated by spaces or commas: 0 1/2 1, or 0,0.5,1.
+
+    >>> read_numbers(["0,1/2", "1"], "rewards")
+    (0.0, 0.5, 1.0)
+    """
+    parts = [part for text in texts for part in text.replace(",", " ").split()]
+    try:
+        return tuple(float(Fraction(part)) for part in parts)
+    except (ValueError, ZeroDivisionError):
+        raise ConfigError(
+            f"{what} must be numbers, such as 0 0.5 1, got {' '.join(texts)}"
+        ) from None
+
+
+def bind_settings(
+    function: Any,
+    trainer: str | None,
+    settings: Mapping[str, Any],
+    fields: Sequence[str],
+    rewards: Sequence[float],
+) -> tuple[Any, Shape | None]:
+    """Return a function and how it is called; with its settings, if it is not for a trainer.
+
+    Args:
+        function: The function; anything else is returned unchanged.
+        trainer: A name of `setrl.theory.audit.TRAINERS`; by the parameters if None.
+        settings: Options of the trainer; otherwise keyword arguments of the function.
+        fields: Such as length=3,1: a number for each reward, from the highest; or
+            length=module:function, of rewards and labels.
+        rewards: The rewards.
+    """
+    from setrl.theory.audit.shapes import trainer_of, trainer_shape
+
+    if trainer is None and not (callable(function) and trainer_of(function)):
+        if fields:
+            raise ConfigError("--field needs a trainer that passes it: give --trainer NAME")
+        return (
+            partial(function, **settings) if settings and callable(function) else function
+        ), None
+    read = dict(_read_field(text, rewards) for text in fields)
+    shape = trainer_shape(
+        function, trainer, {name: one for name, (one, _) in read.items()}, **settings
+    )
+    return function, replace(shape, reads_labels=any(labels for _, labels in read.values()))
+
+
+def _read_field(text: str, rewards: Sequence[float]) -> tuple[str, ReadField]:
+    from setrl.support.files.loading import is_reference, load_function
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(
+            f"a field must look like length=3,1 or length=module:function, got {text!r}"
+        )
+    if is_reference(value):
+        return name, (load_function(value, Path.cwd()).value, True)
+    levels, found = sorted(set(rewards)), np.array(read_numbers([value], f"--field {name}"))
+    if len(found) != len(levels):
+        raise ConfigError(
+            f"--field {name} needs {len(levels)} numbers, one for each reward from the highest, "
+            f"got {len(found)}"
+        )
+    return name, (lambda rewards, _labels: found[::-1][np.searchsorted(levels, rewards)], False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from tyro.conf import Positional
 
-from setrl.cli.said import Said
+from setrl.cli.output import Said
 from setrl.cli.train import refuse_missing_model
 from setrl.support.errors import ConfigError, usage_errors
 
@@ -65,7 +65,7 @@ class CheckTask(Said):
 
         if self.prompts < 0:
             raise ConfigError(f"--prompts must be at least 0, got {self.prompts}")
-        task, resolved = self._read()
+        task, resolved = self._read_config()
         if not isinstance(task, FileTask | DomainTask):
             raise ConfigError(f"{self.config}: {task.name} is neither a domain nor a file")
         has_model = resolved is not None and resolved.config.model is not None
@@ -82,16 +82,16 @@ class CheckTask(Said):
             for split in task.splits:  # a wrong file is refused before anything heavy is imported
                 task.all_problems(split)
         if resolved is not None:
-            from setrl.train.lm.run import quiet
+            from setrl.train.lm.run import quiet_libraries
 
-            quiet()
+            quiet_libraries()
         with usage_errors():
             found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
         if not self.json:
             from setrl.train.lm.preflight.task_check import task_check_text
 
             print(task_check_text(found))
-        return self._end(found.problems, found.warnings, dataclasses.asdict(found))
+        return self._print_problems(found.problems, found.warnings, dataclasses.asdict(found))
 
     def _check_domain(self, task: DomainTask) -> int:
         """Check the rules of a domain whose config has no model."""
@@ -100,9 +100,9 @@ class CheckTask(Said):
         found = check_domain(task.domain)
         if not self.json and not found:
             print(f"{task.name} keeps the rules of a domain")
-        return self._end(found, [], {"task": task.name})
+        return self._print_problems(found, [], {"task": task.name})
 
-    def _end(
+    def _print_problems(
         self, problems: Sequence[str], warnings: Sequence[str], found: Mapping[str, Any]
     ) -> int:
         """Print what is wrong, or everything as JSON, and return the exit code."""
@@ -118,7 +118,7 @@ class CheckTask(Said):
                 print(f"{kind}: {sentence}", file=sys.stderr)
         return PROBLEMS if problems else 0
 
-    def _read(self) -> tuple[Task, ResolvedConfig | None]:
+    def _read_config(self) -> tuple[Task, ResolvedConfig | None]:
         """Return the task of the config, and the whole config if it has a model."""
         from setrl.support.files import strict_yaml
         from setrl.tasks import read_config

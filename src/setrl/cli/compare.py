@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import EvaluatedFields
 from setrl.support.errors import ConfigError
 
 
@@ -76,9 +76,9 @@ class Compare(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Print the comparison."""
+        from setrl.evaluate.by_task import difference_table
         from setrl.evaluate.comparison import compare_paths
-        from setrl.evaluate.sides import other_splits
-        from setrl.evaluate.task_text import difference_table
+        from setrl.evaluate.loading import other_splits
         from setrl.evaluate.text import FEW, comparison_text
         from setrl.support.wording import wrapped
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields
-from setrl.cli.method_options import MethodOptions
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import LogFields, MethodOptions
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.logs.log import Log, open_log
 from setrl.logs.writing import CREDIT, credit_record, is_of_method, refuse_taken, rows_with
@@ -26,8 +25,8 @@ from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.files import json_lines
 from setrl.support.wording import MISSING, between, count
 from setrl.train import method_config
-from setrl.train.gathering.credit import needs_of, refuse_missing, scored_groups
 from setrl.train.scoring import ScoredBatch
+from setrl.train.scoring.credit import needs_of, refuse_missing, scored_groups
 
 BATCH = 1024  # groups that are credited at once
 
@@ -85,9 +84,9 @@ class CreditLog(MethodOptions, LogFields, Said):
         if self.json and self.output is None:
             raise ConfigError("--json prints the summary: name a file for the rows with --output")
         files.refuse_own_input(self.output, self.file)
-        files.refuse_file_of_others(self.output, _is_credited, "an output of setrl credit")
+        files.refuse_file_of_others(self.output, _is_credited_file, "an output of setrl credit")
         with usage_errors():
-            method = method_config.from_config(self._spec())
+            method = method_config.from_config(self._method_spec())
         log = open_log(self.file, self.log_options, needs_of(method))
         refuse_missing(log, method)
         into = self.into or _free_key(log, method)
@@ -96,21 +95,21 @@ class CreditLog(MethodOptions, LogFields, Said):
         summary = CreditSummary(method, into)
         with usage_errors():
             if self.output is None:
-                _print(self._rows(log, method, summary))
+                _print_rows(self._credited_rows(log, method, summary))
             else:
-                files.write_lines(self.output, self._rows(log, method, summary))
+                files.write_lines(self.output, self._credited_rows(log, method, summary))
         self.note(log.notes())
         if self.json:
             self.say_json(output=str(self.output), **summary.counts())
         else:
             print(summary.text(), file=sys.stderr)
 
-    def _spec(self) -> dict[str, Any]:
+    def _method_spec(self) -> dict[str, Any]:
         """Return the method and its arguments, as a config has them."""
         size = {} if self.set_size is None else {"set_size": self.set_size}
         return self.spec(self.method) | size
 
-    def _rows(
+    def _credited_rows(
         self, log: Log, method: AnyMethod, summary: CreditSummary
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a log with their advantages.
@@ -118,14 +117,14 @@ class CreditLog(MethodOptions, LogFields, Said):
         Raises:
             ConfigError: When no group is large enough.
         """
-        about = {**self._spec(), "method": method.name, "set_size": method.set_size}
+        about = {**self._method_spec(), "method": method.name, "set_size": method.set_size}
         numbered = enumerate(log)
         while groups := list(islice(numbered, BATCH)):
             batch = scored_groups([group for _, group in groups], method)
             found = batch.advantages
             summary.add([group for _, group in groups], batch)
             for b, (place, group) in enumerate(groups):
-                values = _known(found, b, len(group))
+                values = _known_advantages(found, b, len(group))
                 said = {summary.into: {**about, "skipped": bool(found.skipped_B[b])}}
                 for row in rows_with(log, place, {summary.into: values}, CREDIT, said):
                     yield {**row, CREDIT: credit_record(row, log.reader.list_path)}
@@ -138,14 +137,14 @@ def _free_key(log: Log, method: AnyMethod) -> str:
     return f"advantage_{method.name}" if is_taken else "advantage"
 
 
-def _known(found: Advantages, b: int, size: int) -> list[float | None]:
+def _known_advantages(found: Advantages, b: int, size: int) -> list[float | None]:
     """Return the advantages of a group; None for a sample that was in no set."""
     is_known = found.usable_BN[b, :size] & ~found.skipped_B[b]
     values = found.values_BN[b, :size]
     return [float(v) if known else None for v, known in zip(values, is_known, strict=True)]
 
 
-def _print(rows: Iterator[dict[str, Any]]) -> None:
+def _print_rows(rows: Iterator[dict[str, Any]]) -> None:
     """Print rows once all of them are known: an error is not seen after half of the output."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as whole:
         for row in rows:
@@ -155,7 +154,7 @@ def _print(rows: Iterator[dict[str, Any]]) -> None:
     sys.stdout.flush()  # so that a full disk is noticed here
 
 
-def _is_credited(path: Path) -> bool:
+def _is_credited_file(path: Path) -> bool:
     """Return whether the first line of a file was written by this command."""
     return any(map(is_of_method, credit_record(json_lines.first_record(path)).values()))
 

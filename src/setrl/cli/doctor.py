@@ -4,9 +4,30 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import platform
+import re
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+from typing import Any
 
-from setrl.cli.said import Said, listed
+import setrl
+from setrl.cli.extras import USES
+from setrl.cli.output import Said, listed
+from setrl.support.installing import install
+from setrl.support.wording import first_of, table
+
+NO = "no"
+WHOLE, SHOWN = "all", 2  # the extra of all others; packages that a line names
+PACKAGES = (
+    *("numpy", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "vllm", "verl"),
+    *("tinker", "deepspeed", "math-verify", "scikit-learn"),
+    *("stable-baselines3", "gymnasium", "minigrid", "mujoco", "ale-py", "jax"),
+)
+EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
+OWN_EXTRAS = re.compile(r"setrl\[([\w,-]+)\]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +50,6 @@ class Doctor(Said):
 
     def run(self) -> None:
         """Print what was found."""
-        from setrl.cli.doctor_facts import facts
-        from setrl.cli.doctor_text import doctor_text
-
         found = facts()
         self.tell(doctor_text(found), **found)
 
@@ -44,3 +62,133 @@ def parsed(arguments: list[str]) -> Doctor:
         name = f"--{field.name.replace('_', '-')}"
         parser.add_argument(name, action="store_true", help=help_of[field.name])
     return Doctor(**vars(parser.parse_args(arguments)))
+
+
+def facts() -> dict[str, Any]:
+    """Return versions, extras, and the GPUs."""
+    return {
+        "setrl": setrl.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "metadata": _installed_version("setrl"),
+        "installed_in": str(Path(setrl.__file__).parent),
+        "packages": {name: found for name in PACKAGES if (found := _installed_version(name))},
+        "extras": _missing_by_extra(),
+        **_find_gpus(),
+    }
+
+
+def _installed_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _missing_by_extra() -> dict[str, dict[str, Any]]:
+    """Return what each extra is for, and its packages that are missing or have another version."""
+    wanted: dict[str, list[str]] = {name: [] for name in USES}
+    for requirement in _requirements():
+        package, _, marker = requirement.partition(";")
+        if (extra := EXTRA.search(marker)) and extra[1] in wanted:
+            wanted[extra[1]].append(package.strip())
+    missing: dict[str, list[str]] = {}
+    for name in USES:  # an extra comes after those that it includes
+        if wanted[name]:
+            missing[name] = [line for one in wanted[name] for line in _missing_parts(one, missing)]
+    return {name: {"for": USES[name], "missing": found} for name, found in missing.items()}
+
+
+def _missing_parts(requirement: str, missing: Mapping[str, list[str]]) -> list[str]:
+    """Return in words what is wrong with a package, or with extras such as setrl[cli,plot]."""
+    if included := OWN_EXTRAS.match(requirement):
+        return [f"the extra {name}" for name in included[1].split(",") if missing.get(name)]
+    lack = _missing_package(requirement)
+    return [] if lack is None else [lack]
+
+
+def _requirements() -> list[str]:
+    """Return the packages in setrl's metadata; no package if setrl was never installed."""
+    try:
+        return distribution("setrl").requires or []
+    except PackageNotFoundError:
+        return []
+
+
+def _missing_package(requirement: str) -> str | None:
+    """Return in words what is wrong with a package such as "trl==1.16.0", or None."""
+    name, limits = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*(.*)", requirement).groups()  # type: ignore[union-attr]
+    found = _installed_version(name)
+    if found is None:
+        return name
+    try:
+        from packaging.specifiers import SpecifierSet
+    except ModuleNotFoundError:  # pip compared the versions when it installed them
+        return None
+    fits = SpecifierSet(limits).contains(found, prereleases=True)
+    return None if fits else f"{name}{limits} ({found} is installed)"
+
+
+def _find_gpus() -> dict[str, Any]:
+    """Return the GPUs that PyTorch can use, or why it can use no GPU."""
+    if _installed_version("torch") is None:
+        return {"gpus": [], "no_gpu": "PyTorch is not installed"}
+    try:
+        with warnings.catch_warnings(record=True) as said:  # of drivers that are too old
+            warnings.simplefilter("always")
+            import torch
+
+            found = _torch_gpus(torch)
+    except Exception as error:  # a library that is missing, a driver that fails: all are answers
+        return {"gpus": [], "no_gpu": f"PyTorch does not start: {type(error).__name__}: {error}"}
+    why = [str(one.message).splitlines()[0] for one in said if "CUDA" in str(one.message)]
+    return {"gpus": found, "no_gpu": None if found else (why or [_reason_for_no_gpu(torch)])[0]}
+
+
+def _torch_gpus(torch: Any) -> list[str]:
+    if torch.cuda.is_available():
+        return [torch.cuda.get_device_name(at) for at in range(torch.cuda.device_count())]
+    return ["Apple GPU (MPS)"] if torch.backends.mps.is_available() else []
+
+
+def _reason_for_no_gpu(torch: Any) -> str:
+    built = torch.version.cuda or torch.version.hip
+    return "PyTorch finds none" if built else "this PyTorch is built only for CPUs"
+
+
+def doctor_text(found: dict[str, Any]) -> str:
+    """Return the whole answer."""
+    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    return "\n".join(
+        [
+            f"setrl {found['setrl']}, Python {found['python']}, {found['platform']}",
+            f"in {found['installed_in']}",
+            "",
+            f"packages: {packages}",
+            "",
+            *_extras_table(found),
+            "",
+            *([f"GPU: {name}" for name in found["gpus"]] or [f"no GPU: {found['no_gpu']}"]),
+        ]
+    )
+
+
+def _extras_table(found: dict[str, Any]) -> list[str]:
+    extras, metadata = found["extras"], found["metadata"]
+    if metadata != found["setrl"]:
+        state = f"is of {metadata}" if metadata else "is missing"
+        return [f"extras: unknown, since the metadata of setrl {state}: install setrl again"]
+    shown = {name: extra for name, extra in extras.items() if name != WHOLE}
+    rows = [_extra_row(name, extra) for name, extra in shown.items()]
+    rows.sort(key=lambda row: row[0] == NO)
+    lines = table([["", "extra", "for", "needs"], *rows], left=range(4)).splitlines()
+    lacking = [name for name, extra in shown.items() if extra["missing"]]
+    if not lacking:
+        return lines
+    return [*lines, f"what you do not use may stay missing; to add one: {install('EXTRA')}"]
+
+
+def _extra_row(name: str, extra: dict[str, Any]) -> list[str]:
+    """Return whether what an extra is for works, and which packages are missing."""
+    missing = extra["missing"]
+    return [NO if missing else "works", name, extra["for"], first_of(missing, SHOWN)]

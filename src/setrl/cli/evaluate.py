@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import EvaluatedFields
 from setrl.support.errors import ConfigError, explain
 from setrl.support.files import plain_json
 
 if TYPE_CHECKING:
-    from setrl.evaluate.sides import Side
+    from setrl.evaluate.loading import Side
     from setrl.evaluate.summary import ArmSummary
 
 
@@ -70,27 +70,27 @@ class Evaluate(EvaluatedFields, Said):
         """
         from setrl.evaluate.summary import write_checkpoint_summary
 
-        self._check()
-        side = self._print()
+        self._check_options()
+        side = self._print_metrics()
         if self.file.parent.name == "evaluation" and self.file.is_file() and not side.is_log:
             try:
                 write_checkpoint_summary(self.file.parent, allow_damaged=self.allow_damaged)
             except OSError as error:  # the run of somebody else, on a disk that is only read
                 print(f"note: no summary.json is written: {explain(error)}", file=sys.stderr)
 
-    def _check(self) -> None:
+    def _check_options(self) -> None:
         from setrl.evaluate.metrics import check_names
 
         check_names(self.metrics)
         if min(self.k, default=1) < 1:
             raise ConfigError(f"each --k must be at least 1, got {min(self.k)}")
 
-    def _print(self) -> Side:
+    def _print_metrics(self) -> Side:
         """Print the metrics; return the samples."""
-        from setrl.evaluate.cautions import of_one
-        from setrl.evaluate.sides import common_split, load_side
+        from setrl.evaluate.by_task import task_table
+        from setrl.evaluate.cautions import cautions_of_one
+        from setrl.evaluate.loading import common_split, load_side
         from setrl.evaluate.summary import summarise
-        from setrl.evaluate.task_text import task_table
         from setrl.evaluate.text import USUAL, metric_table
         from setrl.support.wording import wrapped
 
@@ -107,8 +107,8 @@ class Evaluate(EvaluatedFields, Said):
         notes = [
             *([arm.ungraded.sentence(self.file.name)] if arm.ungraded else []),
             *split.notes,
-            *([] if self.k else _ragged(arm)),
-            *of_one(side.evaluations),
+            *([] if self.k else _uneven_samples_note(arm)),
+            *cautions_of_one(side.evaluations),
         ]
         if self.json:
             for note in notes:
@@ -130,7 +130,7 @@ class Evaluate(EvaluatedFields, Said):
         refuse_lacking(asked, {name: by_metric(arm.metrics)}, why)
 
 
-def _ragged(arm: ArmSummary) -> list[str]:
+def _uneven_samples_note(arm: ArmSummary) -> list[str]:
     """Return a note on problems that have fewer samples than others."""
     from setrl.evaluate.metrics import powers_of_two
 

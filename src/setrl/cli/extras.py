@@ -22,7 +22,7 @@ COMMANDS = {
     "view": ("view:View", "lab"),
     "doctor": ("doctor:Doctor", ""),
     "control": ("control:Control", "gym"),
-    "control watch": ("control_watch:Watch", "gym"),
+    "control watch": ("control:Watch", "gym"),
     "verl check": ("verl_check:VerlCheck", "cli"),
 }
 """Command → its class in setrl.cli, and the extras that it always needs; options may need more."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from tyro.conf import Positional
 
-from setrl.cli.said import Said
+from setrl.cli.output import Said
 from setrl.support.errors import DataError
 
 EXIT_CODES = {"right": 0, "wrong": 10, "unreadable": 11}

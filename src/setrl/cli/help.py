@@ -19,8 +19,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields, LogFields
-from setrl.cli.said import listed
+from setrl.cli.output import listed
+from setrl.cli.shared_options import EvaluatedFields, LogFields
 
 POSITIONAL = get_args(Positional[int])[1]
 VALUES = {Path: "PATH", int: "INT", float: "NUMBER", str: "TEXT"}
@@ -52,7 +52,11 @@ def help_text(name: str, command: type[Any]) -> str:
     own = options(command, shared=False)
     typed = [one.spelled for one in own if not one.spelled.startswith("--")]
     usage = " ".join([f"usage: setrl {name}", *typed, "[OPTIONS]"])
-    parts = [usage, *map(_paragraph, sentences(command)), _rows(_row(one) for one in own)]
+    parts = [
+        usage,
+        *map(_paragraph, sentences(command)),
+        _two_columns(_option_row(one) for one in own),
+    ]
     if fields := [flag(one.name) for one in options(command, shared=True)]:
         log = f"How a log is read, if a field is not recognised ({FIELDS} explains): "
         parts.append(_paragraph(log + " ".join(fields)))
@@ -61,14 +65,14 @@ def help_text(name: str, command: type[Any]) -> str:
 
 def fields_text() -> str:
     """Return the help of the options that say how a log is read."""
-    return _rows(_row(one) for one in options(EvaluatedFields, shared=True))
+    return _two_columns(_option_row(one) for one in options(EvaluatedFields, shared=True))
 
 
 def keys_text(name: str, command: type[Any]) -> str:
     """Return the keys of the object that a command prints with --json."""
     head = f"setrl {name} --json prints one JSON object; null where a value is unknown:"
     keys = listed(command, "Json")
-    return f"{head}\n\n{_rows(keys.items())}"
+    return f"{head}\n\n{_two_columns(keys.items())}"
 
 
 def list_text(prefix: str, commands: Mapping[str, str], notes: Iterable[str] = ()) -> str:
@@ -80,7 +84,7 @@ def list_text(prefix: str, commands: Mapping[str, str], notes: Iterable[str] = (
         notes: What is said below.
     """
     width = max(map(len, commands)) + 2
-    room = _width() - width - 2
+    room = _terminal_width() - width - 2
     rows = [f"  {name:<{width}}{textwrap.shorten(said, room, placeholder=' …')}"
             for name, said in commands.items()]  # fmt: skip
     usage = f"usage: {prefix} COMMAND [OPTIONS]"
@@ -106,13 +110,13 @@ def options(command: type[Any], *, shared: bool) -> list[Option]:
     """
     meanings, hints = listed(command, "Attributes"), get_type_hints(command, include_extras=True)
     fields = [one for one in dataclasses.fields(command)
-              if (one.name in _shared(command)) == shared]  # fmt: skip
+              if (one.name in _shared_option_names(command)) == shared]  # fmt: skip
     fields.sort(key=lambda one: (one.name == "json", POSITIONAL not in get_args(hints[one.name])))
     return [
         Option(
             one.name,
-            _spelled(hints[one.name], one),
-            _default(one),
+            _spell_option(hints[one.name], one),
+            _spell_default(one),
             one.default is dataclasses.MISSING,
             meanings[one.name],
         )
@@ -125,19 +129,19 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _row(option: Option) -> tuple[str, str]:
+def _option_row(option: Option) -> tuple[str, str]:
     is_flag = option.spelled.startswith("--")
     said = " (required)" if option.is_required and is_flag else ""
     said = f" (default {option.default})" if option.default else said
     return option.spelled, option.meaning + said
 
 
-def _rows(rows: Iterable[tuple[str, str]]) -> str:
+def _two_columns(rows: Iterable[tuple[str, str]]) -> str:
     """Return lines of two columns; a long first column has its own line."""
     lines = []
     for name, meaning in rows:
         text = textwrap.wrap(
-            meaning, _width() - COLUMN, break_long_words=False, break_on_hyphens=False
+            meaning, _terminal_width() - COLUMN, break_long_words=False, break_on_hyphens=False
         )
         head = f"  {name}"
         if len(head) >= COLUMN:
@@ -148,19 +152,19 @@ def _rows(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _paragraph(text: str) -> str:
-    return textwrap.fill(text, _width(), break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, _terminal_width(), break_long_words=False, break_on_hyphens=False)
 
 
-def _width() -> int:
+def _terminal_width() -> int:
     return min(shutil.get_terminal_size((100, 40)).columns, 100)
 
 
-def _shared(command: type[Any]) -> set[str]:
+def _shared_option_names(command: type[Any]) -> set[str]:
     kinds = [kind for kind in (LogFields, EvaluatedFields) if issubclass(command, kind)]
     return {field.name for kind in kinds for field in dataclasses.fields(kind)}
 
 
-def _spelled(hint: Any, field: dataclasses.Field[Any]) -> str:
+def _spell_option(hint: Any, field: dataclasses.Field[Any]) -> str:
     """Write an option as on the command line, such as `--samples INT`."""
     if POSITIONAL in get_args(hint):
         return field.name.upper() + (" …" if get_origin(get_args(hint)[0]) is tuple else "")
@@ -168,25 +172,25 @@ def _spelled(hint: Any, field: dataclasses.Field[Any]) -> str:
         return (
             f"{flag(field.name)}, {flag('no_' + field.name)}" if field.default else flag(field.name)
         )
-    return f"{flag(field.name)} {_value(hint)}"
+    return f"{flag(field.name)} {_spell_value(hint)}"
 
 
-def _value(hint: Any) -> str:
+def _spell_value(hint: Any) -> str:
     """Return what a user writes for a value of a type."""
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     if get_origin(hint) is Annotated:  # a special form, or a repeated option
         known = [one.metavar for one in kinds[1:] if hasattr(one, "metavar")]
-        return known[0] if known else _value(kinds[0]).removesuffix(" …")
+        return known[0] if known else _spell_value(kinds[0]).removesuffix(" …")
     if get_origin(hint) is Literal:
         return "|".join(kinds)
     if get_origin(hint) in (Union, types.UnionType):
-        return "|".join(map(_value, kinds))
+        return "|".join(map(_spell_value, kinds))
     if get_origin(hint) is tuple:
-        return f"{_value(kinds[0])} …" if ... in kinds else " ".join(map(_value, kinds))
+        return f"{_spell_value(kinds[0])} …" if ... in kinds else " ".join(map(_spell_value, kinds))
     return VALUES[hint]
 
 
-def _default(field: dataclasses.Field[Any]) -> str:
+def _spell_default(field: dataclasses.Field[Any]) -> str:
     """Return the default value, as a user types it; empty if the help shows none."""
     if isinstance(field.default, bool):
         return flag(field.name) if field.default else ""

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from tyro.conf import Positional
 from tyro.constructors import PrimitiveConstructorSpec
 
-from setrl.cli.log_fields import EvaluatedFields
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import EvaluatedFields
 from setrl.logs.importers.tools import READERS
 from setrl.logs.log import open_log
 from setrl.logs.recording import log_records

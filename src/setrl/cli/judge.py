@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import LogFields
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import LogFields
 from setrl.logs.log import open_log
 from setrl.support.errors import ConfigError, DataError, RunError, usage_errors
 from setrl.support.files import refuse_own_input
@@ -65,7 +65,7 @@ class JudgeOptions(LogFields, Said):
         Raises:
             ConfigError: If neither or both are given, or the name or the file is wrong.
         """
-        named = _named(self.judge, self.config)
+        named = _named_judge_settings(self.judge, self.config)
         given = {key: getattr(self, key) for key in ("endpoint", "model", "style", "threshold")}
         settings = named | {key: value for key, value in given.items() if value is not None}
         if settings.get("judge") == "lm":
@@ -74,7 +74,7 @@ class JudgeOptions(LogFields, Said):
         return settings
 
 
-def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
+def _named_judge_settings(judge: str | None, config: Path | None) -> dict[str, Any]:
     """Return the settings that a judge's name or its YAML file stands for."""
     from setrl.judges.config import spelled_out
     from setrl.support.files import strict_yaml
@@ -84,11 +84,11 @@ def _named(judge: str | None, config: Path | None) -> dict[str, Any]:
             return spelled_out(judge)
     if judge is None and config is not None:
         values = strict_yaml.read(config)[0]
-        return _of_task(config) if "task" in values else values
+        return _judge_settings_of_task(config) if "task" in values else values
     raise ConfigError("name the judge with --judge, or its YAML file with --config")
 
 
-def _of_task(config: Path) -> dict[str, Any]:
+def _judge_settings_of_task(config: Path) -> dict[str, Any]:
     """Return the settings of the judge of a config's task.
 
     Raises:
@@ -107,7 +107,7 @@ def _of_task(config: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
+def opened_judge(settings: Mapping[str, Any]) -> Iterator[Judge]:
     """Return the judge of some settings, closed at the end.
 
     Raises:
@@ -116,12 +116,12 @@ def opened(settings: Mapping[str, Any]) -> Iterator[Judge]:
     from setrl.judges.config import from_config
 
     with usage_errors(TypeError, ImportError, OSError):
-        judge = from_config(_for_endpoints(settings))
+        judge = from_config(_settings_for_reachable(settings))
     with closing(judge):
         yield judge
 
 
-def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_for_reachable(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same settings, unless nothing listens where a language model should be.
 
     Then each question is asked once, as earlier judgements may be all that is needed.
@@ -130,11 +130,11 @@ def _for_endpoints(settings: Mapping[str, Any]) -> dict[str, Any]:
         RunError: If nothing was judged earlier.
     """
     from setrl.models.served.client import refuse_missing_package
-    from setrl.models.served.reachable import refuse_unreachable
+    from setrl.models.served.endpoint import refuse_unreachable
 
     found = dict(settings)
     if isinstance(found.get("of"), Mapping):
-        found["of"] = _for_endpoints(found["of"])
+        found["of"] = _settings_for_reachable(found["of"])
     if found.get("judge") == "lm" and re.match("https?://.", str(found.get("endpoint"))):
         refuse_missing_package()
         try:
@@ -191,7 +191,7 @@ class JudgeLog(JudgeOptions):
         if not 0 <= self.max_unknown <= 1:
             raise ConfigError(f"--max-unknown must be in [0, 1], got {self.max_unknown}")
         log = open_log(self.file, self.log_options, ["text", "prompt"])
-        with opened(settings) as judge:
+        with opened_judge(settings) as judge:
             self.say([log.head])
             labelled = label_log(log, output, judge, self.into)
         self.note(log.notes())

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setrl.cli.judge import JudgeOptions, opened
+from setrl.cli.judge import JudgeOptions, opened_judge
 from setrl.core import methods
 from setrl.logs.field_table import STRATEGIES
 from setrl.logs.log import Log, open_log
@@ -70,11 +70,11 @@ class JudgeAudit(JudgeOptions):
 
         folder = self.output or self.file.with_name(f"{self.file.stem}.audit")
         settings = self.settings(cache=folder / "judgements.sqlite")
-        self._check(folder)
+        self._check_options(folder)
         log = open_log(self.file, self.log_options, ["text", "prompt"], strategies=GOLD_NAMES)
         self.say([log.head])
         groups = [_with_texts(group) for group in log]
-        gold, rewards = self._gold(log, groups), _rewards(log, groups)
+        gold, rewards = self._gold_labels(log, groups), _rewards_of_groups(log, groups)
         self.note(log.notes())
         if bare := sum(map(len, log)) - sum(map(len, groups)):
             self.note([f"{LOSS}{count(bare, 'sample')} without text"])
@@ -84,7 +84,7 @@ class JudgeAudit(JudgeOptions):
         method = methods.poly_epo(self.set_size)
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
-            judges = _judges(stack, settings, self.orders)
+            judges = _judge_for_each_order(stack, settings, self.orders)
             pairwise = PairwiseJudge(ByJudge(judges[0])) if self.pairs else None
             found = audit(
                 groups,
@@ -117,7 +117,7 @@ class JudgeAudit(JudgeOptions):
             print(written[1].read_text(encoding="utf-8"))
             print("\n".join(map(str, written)))
 
-    def _check(self, folder: Path) -> None:
+    def _check_options(self, folder: Path) -> None:
         if self.gold is not None:
             raise ConfigError("--gold names the right answer of a problem; the right labels of "
                               "samples are named with --strategy")  # fmt: skip
@@ -129,7 +129,7 @@ class JudgeAudit(JudgeOptions):
                 option = name.replace("_", "-")
                 raise ConfigError(f"--{option} must be at least 1, got {getattr(self, name)}")
 
-    def _gold(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
+    def _gold_labels(self, log: Log, groups: list[Group]) -> list[list[int]] | None:
         """Return the right labels of all samples; None if some are unknown and none is named."""
         if "strategy" not in log.reader.columns:
             return None
@@ -149,21 +149,23 @@ def _with_texts(group: Group) -> Group:
     return replace(group, samples=tuple(s for s in group.samples if s.text is not None))
 
 
-def _rewards(log: Log, groups: list[Group]) -> list[list[float]] | None:
+def _rewards_of_groups(log: Log, groups: list[Group]) -> list[list[float]] | None:
     """Return the rewards of all samples, NaN where one is unknown; None if the log has none."""
     if "reward" in log.reader.lacks:
         return None
     return [[math.nan if s.reward is None else s.reward for s in group.samples] for group in groups]
 
 
-def _judges(stack: ExitStack, settings: Mapping[str, Any], orders: int) -> list[Judge]:
+def _judge_for_each_order(
+    stack: ExitStack, settings: Mapping[str, Any], orders: int
+) -> list[Judge]:
     """Return a judge for each order: the same one, unless it shuffles the samples itself."""
     from setrl.judges.config import reseeded
 
-    judges = [stack.enter_context(opened(settings))]
+    judges = [stack.enter_context(opened_judge(settings))]
     for number in range(1, orders):
         other = reseeded(settings, by=number)
-        judges.append(judges[0] if other == settings else stack.enter_context(opened(other)))
+        judges.append(judges[0] if other == settings else stack.enter_context(opened_judge(other)))
     return judges
 
 

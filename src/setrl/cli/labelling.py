@@ -93,15 +93,17 @@ def label_log(
         ConfigError: If the output is the log itself, or is of another log or judge.
     """
     files.refuse_own_input(output, log.path)
-    refuse_taken(log, [into, *([_family(into)] if "families" in fields_given(judge) else [])])
+    refuse_taken(log, [into, *([_family_key(into)] if "families" in fields_given(judge) else [])])
     what = f"this log as {judge.name} labels it"
-    files.refuse_file_of_others(output, lambda _: _is_earlier(output, log, judge, into), what)
+    files.refuse_file_of_others(
+        output, lambda _: _is_earlier_output(output, log, judge, into), what
+    )
     found = Labelled()
-    files.write_lines(output, _rows(log, judge, into, found, show_progress))
+    files.write_lines(output, _labelled_rows(log, judge, into, found, show_progress))
     return found
 
 
-def _rows(
+def _labelled_rows(
     log: Log, judge: Judge, into: str, found: Labelled, show_progress: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield the labelled rows, and count the groups."""
@@ -111,10 +113,10 @@ def _rows(
             found.add(group, judgement)
             bar.set_postfix(unknown=found.unknown.total(), refresh=False)
             bar.update()
-            yield from _labelled(log, place, group, judgement, {into: {"judge": judge.name}})
+            yield from _label_group(log, place, group, judgement, {into: {"judge": judge.name}})
 
 
-def _labelled(
+def _label_group(
     log: Log, place: int, group: Group, judgement: Judgement, by: dict[str, dict[str, str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a group with a judge's labels of their samples."""
@@ -123,18 +125,18 @@ def _labelled(
     if judgement.names_N is not None:
         columns[f"{into}_name"] = judgement.names_N
     if judgement.families_N is not None:
-        columns[_family(into)] = judgement.families_N
+        columns[_family_key(into)] = judgement.families_N
     if judgement.labels_N is None:
         by[into]["unknown"] = judgement.reason or "unknown"
     return rows_with(log, place, columns, JUDGED, by)
 
 
-def _family(into: str) -> str:
+def _family_key(into: str) -> str:
     """Return the key of a sample's family, under which logs are read if it is beside `strategy`."""
     return "family" if into == "strategy" else f"{into}_family"
 
 
-def _is_earlier(output: Path, log: Log, judge: Judge, into: str) -> bool:
+def _is_earlier_output(output: Path, log: Log, judge: Judge, into: str) -> bool:
     """Return whether a file begins with the first row of a log, labelled by a judge."""
     with suppress(DataError, KeyError, TypeError):
         first = json_lines.first_record(output)

@@ -52,7 +52,7 @@ def command_of(name: str) -> Any:
 def parsed(name: str, arguments: list[str]) -> Any:
     """Return the command with its options; wrong ones end the process with exit code 2."""
     _refuse_commas(arguments)
-    return _read(name, command_of(name), arguments)
+    return _read_options(name, command_of(name), arguments)
 
 
 def help_of(name: str, arguments: list[str]) -> str | None:
@@ -85,7 +85,7 @@ def _refuse_commas(arguments: list[str]) -> None:
             )
 
 
-def _read(name: str, command: type[Any], arguments: list[str]) -> Any:
+def _read_options(name: str, command: type[Any], arguments: list[str]) -> Any:
     """Return the command; what is given beyond its arguments is named, and all else tyro says."""
     said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     try:

@@ -6,7 +6,7 @@ import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
-from setrl.cli.said import Said
+from setrl.cli.output import Said
 from setrl.support import files
 from setrl.support.errors import ConfigError
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields, LogFields, given
-from setrl.cli.method_options import as_options
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import EvaluatedFields, LogFields, as_options, given
 from setrl.support.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Recommend(EvaluatedFields, Said):
 
     def run(self) -> None:
         """Print the row, the next command and what the groups show; how they were read: stderr."""
-        from setrl.evaluate.cautions import of_one
+        from setrl.evaluate.cautions import cautions_of_one
         from setrl.evaluate.problems import nearly_equal
         from setrl.evaluate.recommend import as_json, recommendation_text, row_of, shown
 
@@ -76,22 +75,22 @@ class Recommend(EvaluatedFields, Said):
                 f"--samples-per-prompt must be at least 3, got {self.samples_per_prompt}: sets of "
                 "two are compared with sets without a sample"
             )
-        groups = self._read()
+        groups = self._read_samples()
         try:
             found = shown(groups, self.samples_per_prompt or min(groups.most, 16))
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
         row, near = row_of(found, self.goal), nearly_equal(groups.ids)
-        notes = [*of_one([groups]), *([near] if near else [])]
+        notes = [*cautions_of_one([groups]), *([near] if near else [])]
         if self.json:
             keys = as_json(found, row, self.goal)
-            self.say_json(**keys, next=self._next(row), notes=notes)
+            self.say_json(**keys, next=self._next_command(row), notes=notes)
             return
-        print(recommendation_text(found, row, self._next(row), ", ".join(groups.labels)))
+        print(recommendation_text(found, row, self._next_command(row), ", ".join(groups.labels)))
         for note in notes:
             print(f"note: {note}")
 
-    def _next(self, row: TableRow) -> str:
+    def _next_command(self, row: TableRow) -> str:
         """Return the command that shows what a method would credit these samples with.
 
         Or, where labels come first, the command that makes them.
@@ -105,7 +104,7 @@ class Recommend(EvaluatedFields, Said):
         return shlex.join(["setrl", "credit", *log, *as_options(row.methods[0]),
                            "--output", output])  # fmt: skip
 
-    def _read(self) -> Evaluation:
+    def _read_samples(self) -> Evaluation:
         from setrl.evaluate.loading import load_samples
 
         if not self.file.exists():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields, command_line
-from setrl.cli.said import Said, about_report
+from setrl.cli.output import Said, about_report
+from setrl.cli.shared_options import EvaluatedFields, command_line
 from setrl.support.errors import ConfigError
 
 
@@ -49,8 +49,8 @@ class Report(EvaluatedFields, Said):
 
         if not self.paths:
             raise ConfigError("give the folder of a run, or files of samples")
-        if len(self.paths) > 1 or self._is_own(self.paths[0]):
-            self._of_files()
+        if len(self.paths) > 1 or self._is_file_of_samples(self.paths[0]):
+            self._report_files()
             return
         if self.output is not None or self.k:
             raise ConfigError(
@@ -64,14 +64,14 @@ class Report(EvaluatedFields, Said):
         )
         self.tell(str(page), **about_report(page))
 
-    def _is_own(self, path: Path) -> bool:
+    def _is_file_of_samples(self, path: Path) -> bool:
         """Return whether a path holds samples, and is not the folder of a run."""
-        from setrl.evaluate.sides import is_samples
+        from setrl.evaluate.loading import is_samples
         from setrl.logs.run import Run
 
         return is_samples(path) and Run(path).kind is None
 
-    def _of_files(self) -> None:
+    def _report_files(self) -> None:
         from setrl.show.report import report_files
 
         if self.publish is not None:

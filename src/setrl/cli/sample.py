@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from setrl.cli.evaluate import Evaluate
-from setrl.cli.said import Said
+from setrl.cli.output import Said
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.support.files import refuse_own_input
 from setrl.support.wording import count
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from setrl.evaluate.collecting import Drawn
     from setrl.models.generators import Generator
     from setrl.tasks import Task
-    from setrl.tasks.problem_sets import ProblemSet
+    from setrl.tasks.base import ProblemSet
 
 DOMAIN_PROBLEMS = 100  # a domain has as many problems as one wants
 AGAIN = "run the same command again to finish them"
@@ -97,13 +97,13 @@ class SampleModel(Said):
             DataError: When a file does not hold what it should.
             RunError: When problems are unfinished, after the metrics of the others.
         """
-        self._check()
-        drawn = self._drawn()
+        self._check_options()
+        drawn = self._draw_samples()
         if not drawn.path.exists():
             may = "; --extra-body changes what a request holds" * ("refused" in drawn.failures)
             raise RunError(f"no problem was finished: {drawn.why}{may}; {AGAIN}")
         Evaluate(file=drawn.path, quiet=True).run()
-        notes = list(self._notes(drawn))
+        notes = list(self._drawn_notes(drawn))
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         if self.json:
@@ -115,12 +115,14 @@ class SampleModel(Said):
                 f"({drawn.why}); {AGAIN}"
             )
 
-    def _check(self) -> None:
+    def _check_options(self) -> None:
         from setrl.models.folder import refuse_missing
         from setrl.tasks.domains import Split
 
-        _one_of({"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model")
-        _one_of(
+        _refuse_unless_one(
+            {"--checkpoint": self.checkpoint, "--endpoint": self.endpoint}, "the model"
+        )
+        _refuse_unless_one(
             {
                 "--domain": self.domain,
                 "--task": self.task,
@@ -144,19 +146,19 @@ class SampleModel(Said):
             raise ConfigError("--top-p needs --endpoint: a checkpoint samples from the whole "
                               f"distribution, got {self.top_p:g}")  # fmt: skip
 
-    def _drawn(self) -> Drawn:
+    def _draw_samples(self) -> Drawn:
         from setrl.evaluate.collecting import draw_and_read
 
-        task = self._task()
-        generator = self._generator(task)
-        problems = self._problems(task, generator)
+        task = self._read_task()
+        generator = self._make_generator(task)
+        problems = self._choose_problems(task, generator)
         _warn_of_few(len(problems.problems))
         path = self.output or self._default_output(problems)
         for written in (path, path.parent / "samples" / path.name):
             refuse_own_input(written, self.data, self.task)
         return draw_and_read(problems, generator, self.samples, self.seed, path)
 
-    def _task(self) -> Task | None:
+    def _read_task(self) -> Task | None:
         from setrl import tasks
 
         if self.task is None:
@@ -166,9 +168,9 @@ class SampleModel(Said):
             print(f"note: {note}", file=sys.stderr)
         return task
 
-    def _problems(self, task: Task | None, generator: Generator) -> ProblemSet:
+    def _choose_problems(self, task: Task | None, generator: Generator) -> ProblemSet:
         from setrl.tasks import benchmarks, domains
-        from setrl.tasks.problem_sets import domain_problems, math_problems
+        from setrl.tasks.base import domain_problems, math_problems
 
         if task is not None:
             chat = self.chat if self.checkpoint is None else generator.is_chat  # type: ignore[attr-defined]
@@ -185,10 +187,10 @@ class SampleModel(Said):
             name, problems = self.data.stem, benchmarks.load_file(self.data)
         return math_problems(name, problems[: self.problems])
 
-    def _generator(self, task: Task | None) -> Generator:
+    def _make_generator(self, task: Task | None) -> Generator:
         max_tokens = self.max_tokens or (None if task is None else task.max_new_tokens)
         if self.checkpoint is not None:
-            return self._local(self.checkpoint, task, max_tokens)
+            return self._local_model(self.checkpoint, task, max_tokens)
         from setrl.models.served.endpoint import Endpoint
         from setrl.models.served.served_model import PATIENT, ServedModel
 
@@ -213,21 +215,17 @@ class SampleModel(Said):
 
         return strict_yaml.mapping(self.extra_body or "{}", "--extra-body")
 
-    def _local(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
-        from setrl.models.local import (
-            AS_THE_MODEL_TAKES_IT,
-            LocalModel,
-            refuse_missing_model,
-        )
+    def _local_model(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
+        from setrl.models.local import AS_THE_MODEL_TAKES_IT, LocalModel, refuse_missing_model
 
         refuse_missing_model(path)
         form = AS_THE_MODEL_TAKES_IT if task is None else task.form
-        return LocalModel(path, self.temperature, max_tokens or self._usual_length(), form)
+        return LocalModel(path, self.temperature, max_tokens or self._default_max_tokens(), form)
 
-    def _usual_length(self) -> int:
+    def _default_max_tokens(self) -> int:
         """Return the length at which samples of a checkpoint are cut without a task."""
         from setrl.tasks import domains
-        from setrl.tasks.problem_sets import ProblemSet
+        from setrl.tasks.base import ProblemSet
 
         if self.domain is None:
             return ProblemSet.max_tokens
@@ -240,7 +238,7 @@ class SampleModel(Said):
         model = re.sub(r"[^\w.-]+", "_", str(self.model))
         return Path("evaluations") / model / "evaluation" / f"{problems.name}.jsonl"
 
-    def _notes(self, drawn: Drawn) -> Iterator[str]:
+    def _drawn_notes(self, drawn: Drawn) -> Iterator[str]:
         from setrl.evaluate.collecting import REASONED_NOTE
 
         if drawn.cut:
@@ -267,7 +265,7 @@ def _warn_of_few(problems: int) -> None:
         )
 
 
-def _one_of(options: Mapping[str, Any], what: str) -> None:
+def _refuse_unless_one(options: Mapping[str, Any], what: str) -> None:
     given = " and ".join(name for name, value in options.items() if value is not None)
     if given not in options:
         raise ConfigError(f"{what}: give {' or '.join(options)}, got {given or 'neither'}")

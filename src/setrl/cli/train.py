@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
-from setrl.cli.said import Said, about_report
+from setrl.cli.output import Said, about_report
 from setrl.support.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
@@ -116,17 +116,17 @@ class Train(RunOptions):
         resolved = ResolvedConfig.load(self.config, self.set)  # wrong ones are refused at once
         refuse_missing_model(resolved)
         if self.dry_run:
-            self._plan(resolved)
+            self._print_plan(resolved)
             return
         from setrl.train.lm.run import run_comparison
 
         self.train(resolved, run_comparison)
 
-    def _plan(self, resolved: Any) -> None:
+    def _print_plan(self, resolved: Any) -> None:
         from setrl.train.lm.preflight.plan import plan, plan_json, plan_text
-        from setrl.train.lm.run import quiet
+        from setrl.train.lm.run import quiet_libraries
 
-        quiet()
+        quiet_libraries()
         found = plan(
             resolved,
             self.folder(resolved),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setrl.cli.said import Said
+from setrl.cli.output import Said
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class VerlCheck(Said):
 
     def run(self) -> None:
         """Print what verl finds."""
-        from setrl.train.verl.check import check
+        from setrl.train.verl.check import check_verl
 
-        found = check()
+        found = check_verl()
         self.tell("\n".join(found), found=found)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from setrl.cli.log_fields import EvaluatedFields
-from setrl.cli.said import Said
+from setrl.cli.output import Said
+from setrl.cli.shared_options import EvaluatedFields
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ _OF_GYM = {
     "Trajectory": "setrl.control.trajectories",
     "VinePool": "setrl.control.sb3.rollouts",
     "PolyPPO": "setrl.control.sb3.poly_ppo",
-    "Vines": "setrl.control.sb3.vines",
+    "Vines": "setrl.control.sb3.families",
     "VineChoices": "setrl.control.vines",
     "ControlTask": "setrl.control.tasks.base",
 }

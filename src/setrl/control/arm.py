@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from setrl.control.behaviour_cloning import Demonstrations, kept
-from setrl.control.checkpoints import POLICY, Weights, save, save_weights
+from setrl.control.behaviour_cloning import Demonstrations, kept_policy
+from setrl.control.checkpoints import POLICY, Weights, save_checkpoint, save_weights
 from setrl.logs.run import Seed
 from setrl.train.runs.pool import Stop
 
@@ -66,18 +66,20 @@ class Learner(ABC):
             self.resume(self.checkpoint)
             return
         self.begin()
-        if (path := self.start or self._pretrained()) is not None:
+        if (path := self.start or self._pretrained_policy()) is not None:
             self.load_policy(path)
 
-    def _pretrained(self) -> Path | None:
+    def _pretrained_policy(self) -> Path | None:
         """Return the file of the weights that all arms and seeds start from, made if missing."""
         task: Any = self.resolved.task
         if not task.demonstrations:
             return None
         about = (task, self.policy_name, self.weights(), self.cloning)
-        return kept(self.cache, *about, self.resolved.config.pretrain_seed, self._cloned)
+        return kept_policy(
+            self.cache, *about, self.resolved.config.pretrain_seed, self._clone_first_weights
+        )
 
-    def _cloned(
+    def _clone_first_weights(
         self, shown: Demonstrations, rng: np.random.Generator
     ) -> tuple[Weights, dict[str, float]]:
         measured = self.clone(shown, rng)
@@ -128,7 +130,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self) -> None:
-        """Train until all steps are done, or a step `ends` it."""
+        """Train until all steps are done, or a step `ends_or_saves` it."""
 
     @abstractmethod
     def write(self, folder: Path) -> None:
@@ -144,13 +146,13 @@ class Learner(ABC):
         measured = self.resolved.task.evaluate(self.policy, rng)
         return {name: float(value) for name, value in measured.items()}
 
-    def measured(self, before: int) -> dict[str, float]:
+    def evaluation_if_due(self, before: int) -> dict[str, float]:
         """Return an evaluation, if one was due since `before` steps."""
         if not is_due(self.resolved.config.eval_every, before, self.steps):
             return {}
         return {f"evaluation/{name}": value for name, value in self.evaluation().items()}
 
-    def ends(self, before: int) -> bool:
+    def ends_or_saves(self, before: int) -> bool:
         """Return whether training stops; write a checkpoint if it does, or if one was due.
 
         It is asked between two updates: only there does a checkpoint hold all that matters.
@@ -162,5 +164,5 @@ class Learner(ABC):
         if steps and (
             asked or last or is_due(self.resolved.config.checkpoint_every, before, steps)
         ):
-            save(self.run, steps, self.write)
+            save_checkpoint(self.run, steps, self.write)
         return asked

@@ -24,7 +24,7 @@ Weights = Mapping[str, np.ndarray]
 KEPT = 2  # the last one, and a complete one while the last is written
 
 
-def save(run: Seed, step: int, write: Callable[[Path], None]) -> None:
+def save_checkpoint(run: Seed, step: int, write: Callable[[Path], None]) -> None:
     """Write the checkpoint of a step, unless it is there, and remove those that it replaces."""
     folder = run.checkpoint(step)
     if (folder / "complete").exists():
@@ -37,7 +37,7 @@ def save(run: Seed, step: int, write: Callable[[Path], None]) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def explain_unreadable(path: Path) -> Iterator[None]:
     """Explain a file that cannot be read as the weights or the state of this config."""
     try:
         yield
@@ -64,15 +64,15 @@ def load_weights(path: Path, like: Weights) -> dict[str, np.ndarray]:
     Raises:
         RunError: If the file is damaged, or the weights have other names or shapes.
     """
-    with reading(path):
+    with explain_unreadable(path):
         weights = load_file(path)
-        must_be_like(
+        refuse_unlike(
             *({name: weight.shape for name, weight in of.items()} for of in (weights, like))
         )
     return weights
 
 
-def must_be_like(found: object, wanted: object) -> None:
-    """Refuse, inside `reading`, what another config has written."""
+def refuse_unlike(found: object, wanted: object) -> None:
+    """Refuse, inside `explain_unreadable`, what another config has written."""
     if found != wanted:
         raise ValueError(f"it holds {found}, and not {wanted}")

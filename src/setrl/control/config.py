@@ -10,10 +10,10 @@ from typing import Any, Self
 from typing_extensions import override
 
 from setrl.control.options import check_argument
-from setrl.control.tasks import located
+from setrl.control.tasks import with_folder
 from setrl.support import names
 from setrl.support.files.sections import Count, Natural, blamed_on, refuse_unknown
-from setrl.train.runs.config import RunConfig, located_arms
+from setrl.train.runs.config import RunConfig, arms_with_folder
 
 # The arguments of PPO that an algorithm changes. One epoch over one minibatch makes PPO's clipped
 # surrogate REINFORCE's, and λ = 1 makes its advantage the return minus the critic's value.
@@ -92,10 +92,10 @@ class ControlConfig(RunConfig):
 
     @classmethod
     @override
-    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _with_folder(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         folder = str(path.resolve().parent)
-        task, arms = values.get("task"), located_arms(values.get("arms"), folder)
-        return {**values, "task": located(task, folder), "arms": arms}
+        task, arms = values.get("task"), arms_with_folder(values.get("arms"), folder)
+        return {**values, "task": with_folder(task, folder), "arms": arms}
 
 
 def _check_arguments(given: Mapping[str, Any], at: str) -> None:

@@ -50,13 +50,13 @@ def sample_episodes(
             torch.manual_seed(int(rng.integers(2**63)))
             for env in envs:
                 env.reset(seed=int(rng.integers(2**31)))
-            return _run_all(model, envs, resets)
+            return _play_all(model, envs, resets)
     finally:
         for env in envs:
             env.close()
 
 
-def _run_all(
+def _play_all(
     model: BaseAlgorithm, envs: list[gym.Env], resets: list[ResetOptions]
 ) -> list[Trajectory]:
     waiting = iter(watched(enumerate(resets), "sample", len(resets), unit="episode"))

@@ -113,7 +113,7 @@ def resolve(config: ControlConfig) -> ResolvedControl:
     arms = {}
     for arm, keys in config.arms.items():
         with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
-            arms[arm] = _arm(keys, config, task)
+            arms[arm] = _make_arm(keys, config, task)
     steps = config.total_steps or int(task.defaults["total_timesteps"])
     if is_of_jax(task) and steps > MOST_JAX_STEPS:
         raise KeyedError(
@@ -127,14 +127,18 @@ def _written_out(
     config: ControlConfig, task: ControlTask, arms: Mapping[str, ResolvedControlArm], steps: int
 ) -> ControlConfig:
     """Return the config with every default: it trains the same when a default changes."""
-    ppo = {**vars(_arguments(task)()), **_taken(dict(task.defaults), PPO_KEYS), **config.ppo}
+    ppo = {
+        **vars(_ppo_arguments(task)()),
+        **_take_keys(dict(task.defaults), PPO_KEYS),
+        **config.ppo,
+    }
     ppo = {name: value for name, value in ppo.items() if name in PPO_KEYS}
     keys = {
         arm: {
             "algorithm": "ppo",
             **ALGORITHMS[own.get("algorithm", "ppo")],
             **OPTIONS,
-            **_of_vines(arms[arm], own),
+            **_keys_of_vines(arms[arm], own),
             **own,
         }
         for arm, own in config.arms.items()
@@ -142,7 +146,7 @@ def _written_out(
     return replace(config, ppo=ppo, arms=keys, total_steps=steps)
 
 
-def _of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
+def _keys_of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
     """Return the keys of an arm's vines and of its method, with their defaults."""
     vines = arm.vines if arm.model is None else arm.model.vines
     if vines is None:
@@ -155,7 +159,7 @@ def _of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
     }
 
 
-def _arguments(task: ControlTask) -> type[PPOArguments]:
+def _ppo_arguments(task: ControlTask) -> type[PPOArguments]:
     """Return the class of PPO's arguments on the path that trains the task."""
     if not is_of_jax(task):
         return GymPPOArguments
@@ -172,31 +176,36 @@ def _check_defaults(task: ControlTask) -> None:
         names.look_up("policy_kwargs on JAX", name, {"net_arch": None})
 
 
-def _arm(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
+def _make_arm(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlArm:
     """Make an arm of its keys; of PPO's arguments, the arm's come after all others.
 
     A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
     """
     own, method = dict(keys), None
     algorithm = own.pop("algorithm", "ppo")
-    vines, options, ppo = (_taken(own, names) for names in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
+    vines, options, ppo = (_take_keys(own, names) for names in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
     if algorithm == "poly_ppo":
         also = (*VINE_KEYS, *OPTION_KEYS, *PPO_KEYS)
         method = method_config.from_config({"method": POLY_EPO, **own}, also=also)
-    ppo = {**_taken(dict(task.defaults), PPO_KEYS), **config.ppo, **ALGORITHMS[algorithm], **ppo}
-    make = partial(_arm_on_jax, config.gru) if is_of_jax(task) else _arm_on_gymnasium
+    ppo = {
+        **_take_keys(dict(task.defaults), PPO_KEYS),
+        **config.ppo,
+        **ALGORITHMS[algorithm],
+        **ppo,
+    }
+    make = partial(_make_arm_on_jax, config.gru) if is_of_jax(task) else _make_arm_on_gymnasium
     return make(task, method, vines, ppo, options)
 
 
-def _taken(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _take_keys(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Take the named keys out of the keys of an arm."""
     return {name: keys.pop(name) for name in names if name in keys}
 
 
-def _arm_on_gymnasium(
+def _make_arm_on_gymnasium(
     task: ControlTask, method: AnyMethod | None, given: Keys, ppo: Keys, options: Keys
 ) -> ResolvedControlArm:
-    from setrl.control.sb3.vines import Vines
+    from setrl.control.sb3.families import Vines
 
     vines = None
     if method is not None:
@@ -211,7 +220,7 @@ def _arm_on_gymnasium(
     return ResolvedControlArm(method, vines, ppo, options)
 
 
-def _arm_on_jax(
+def _make_arm_on_jax(
     gru: int | None, task: Any, method: AnyMethod | None, given: Keys, ppo: Keys, options: Keys
 ) -> ResolvedControlArm:
     from setrl.control.jax.networks import ActorCritic

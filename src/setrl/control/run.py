@@ -17,8 +17,8 @@ from setrl.control.resolved import ResolvedControl
 from setrl.logs.run import BASE, Run, Seed
 from setrl.support import files
 from setrl.support.files.digests import Digests
-from setrl.train.runs.inputs import inputs_of
 from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.provenance import inputs_of
 from setrl.train.runs.resume import train_on, truncate
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
@@ -77,14 +77,14 @@ class ControlArms(Arms):
                 f"pretraining the policy that all arms start from, unless {self.cache} has it",
                 file=sys.stderr,
             )
-        self._base()
+        self._base_learner()
         return True
 
-    def _base(self) -> Learner:
+    def _base_learner(self) -> Learner:
         """Return an arm that has the policy that all arms start from, made if it is missing."""
         first, seed = next(iter(self.resolved.arms)), self.resolved.config.pretrain_seed
         run = Run(self.run_dir).base
-        return engine(self.resolved).Learner(self.resolved, first, seed, self.cache, run)
+        return module_of_path(self.resolved).Learner(self.resolved, first, seed, self.cache, run)
 
     @override
     def cost(self, arm: str | None) -> float:
@@ -103,7 +103,7 @@ class ControlArms(Arms):
     @override
     def evaluate_base(self, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
         if not run.outcome_file.exists():
-            _write_evaluation(self._base(), BASE, None)
+            _write_evaluation(self._base_learner(), BASE, None)
         on_progress(self.cost(None))
 
 
@@ -133,7 +133,7 @@ def train_arm(
 
     def train(checkpoint: Path | None) -> int:
         given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
-        learner: Learner = engine(resolved).Learner(*given)
+        learner: Learner = module_of_path(resolved).Learner(*given)
         truncate(run, learner.steps)
         learner.learn()
         if learner.steps >= resolved.steps:
@@ -160,7 +160,7 @@ def _write_evaluation(learner: Learner, arm: str, seed: int | None) -> None:
     files.write_json(learner.run.outcome_file, {**about, "metrics": learner.evaluation()})
 
 
-def engine(resolved: ResolvedControl) -> ModuleType:
+def module_of_path(resolved: ResolvedControl) -> ModuleType:
     """Return the module that trains the arms on one thread: `sb3.arm` or `jax.arm`."""
     arm = import_module(f"setrl.control.{'jax' if resolved.on_jax else 'sb3'}.arm")
     arm.use_one_thread()

@@ -42,7 +42,7 @@ class CreditedSteps(NamedTuple):
     memories: Any = None
 
 
-def replaced(xp: Any, critics: Any, own: Any, taken: Any = True) -> tuple[Any, Any]:
+def replace_by_sets(xp: Any, critics: Any, own: Any, taken: Any = True) -> tuple[Any, Any]:
     """Return set advantages where steps have them, else the critic's; and which are of sets.
 
     Args:
@@ -55,7 +55,9 @@ def replaced(xp: Any, critics: Any, own: Any, taken: Any = True) -> tuple[Any, A
     return xp.where(from_sets, xp.nan_to_num(own), critics), from_sets
 
 
-def scaled(xp: Any, parts: Sequence[CreditedSteps], floor: Any) -> list[CreditedSteps]:
+def scale_set_advantages(
+    xp: Any, parts: Sequence[CreditedSteps], floor: Any
+) -> list[CreditedSteps]:
     """Divide set advantages by the root of their mean square over all parts of the update.
 
     The mean is not subtracted: their baseline centres set advantages at each state. What is
@@ -73,7 +75,7 @@ def scaled(xp: Any, parts: Sequence[CreditedSteps], floor: Any) -> list[Credited
     ]
 
 
-def spread(xp: Any, values_B: Any, window: int | None, num_steps: int) -> Any:
+def spread_over_window(xp: Any, values_B: Any, window: int | None, num_steps: int) -> Any:
     """Give each trajectory's value to its steps 0…W: (T, B), NaN elsewhere.
 
     Args:

@@ -57,7 +57,7 @@ class Trajectory:
     @property
     def seen_T(self) -> Any:
         """The observations before each step: (T, …)."""
-        return part(self.observations, slice(-1))
+        return select_steps(self.observations, slice(-1))
 
     @property
     def is_finite(self) -> bool:
@@ -108,7 +108,7 @@ class Growing:
         )
 
 
-def joined(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
+def join_trunk_and_vine(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
     """Return a vine's whole episode: the trunk's steps before `time`, then the vine's steps."""
     # A part without steps has empty actions, whose shape could not be joined.
     actions = [each for each in (trunk.actions_T[:time], vine.actions_T) if len(each)]
@@ -126,15 +126,15 @@ def joined(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
     )
 
 
-def after(trunk: Trajectory, time: int) -> Trajectory:
+def rest_of_trunk(trunk: Trajectory, time: int) -> Trajectory:
     """Return what is left of a trajectory after `time` steps."""
     return replace(
         trunk,
-        observations=part(trunk.observations, slice(time, None)),
+        observations=select_steps(trunk.observations, slice(time, None)),
         actions_T=trunk.actions_T[time:],
         rewards_T=trunk.rewards_T[time:],
         infos=trunk.infos[time:],
-        extras={name: part(each, slice(time, None)) for name, each in trunk.extras.items()},
+        extras={name: select_steps(each, slice(time, None)) for name, each in trunk.extras.items()},
         origin=None,
     )
 
@@ -164,6 +164,6 @@ def concatenated(observations: Sequence[Any]) -> Any:
     return on_arrays(lambda *arrays: np.concatenate(arrays), *observations)
 
 
-def part(observations: Any, where: Any) -> Any:
+def select_steps(observations: Any, where: Any) -> Any:
     """Select some of the stacked observations, by an index, a slice or an array of indices."""
     return on_arrays(lambda array: array[where], observations)

@@ -20,7 +20,7 @@ from setrl.control import measures
 from setrl.control.checkpoints import POLICY
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.resolved import ResolvedControl
-from setrl.control.run import engine
+from setrl.control.run import module_of_path
 from setrl.control.tasks import ControlTask
 from setrl.control.trajectories import Trajectory
 from setrl.logs.run import CONFIG, Run
@@ -89,10 +89,10 @@ def one_per_strategy(
         model, lambda: _Marked(make_resettable(task.make_env())), episodes, rng
     )
     labels = [task.label(one) for one in sampled]
-    return _of_each(labels, most, lambda index: replayed(task, sampled[index]))
+    return _first_of_each_label(labels, most, lambda index: replay_frames(task, sampled[index]))
 
 
-def _of_each(
+def _first_of_each_label(
     labels: Sequence[Hashable | None], most: int, frames_of: Callable[[int], tuple[Frame, ...]]
 ) -> list[Rollout]:
     """Return the first episode of each of the most frequent labels, with its frames."""
@@ -119,23 +119,23 @@ def one_per_strategy_on_jax(
     def frames_of(index: int) -> tuple[Frame, ...]:
         return tuple(task.render(states(time, index)) for time in range(lengths_B[index] + 1))
 
-    return _of_each(labels, most, frames_of)
+    return _first_of_each_label(labels, most, frames_of)
 
 
-def replayed(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
+def replay_frames(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
     """Return an episode's frames: the same actions, from the same start, with the same noise."""
     env = make_resettable(task.make_env())
     env.reset()
     env.restore(episode.infos[0][START], rng="keep")
-    frames = [_rendered(env)]
+    frames = [_render_frame(env)]
     for action in episode.actions_T:
         env.step(action)
-        frames.append(_rendered(env))
+        frames.append(_render_frame(env))
     env.close()
     return tuple(frames)
 
 
-def _rendered(env: gym.Env) -> Frame:
+def _render_frame(env: gym.Env) -> Frame:
     # Without a display, pygame complains about each environment that draws a picture.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     frame: Any = env.render()
@@ -150,29 +150,28 @@ def _rendered(env: gym.Env) -> Frame:
 def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
     """Make one film of all rollouts: a rollout that has ended stays on its last frame."""
     return [
-        _row(
-            [_captioned(one.frames[min(t, len(one.frames) - 1)], _caption(one)) for one in rollouts]
-        )
-        for t in range(max(len(one.frames) for one in rollouts))
+        np.concatenate([_captioned_frame(one, time) for one in rollouts], axis=1)
+        for time in range(max(len(one.frames) for one in rollouts))
     ]
 
 
-def _caption(rollout: Rollout) -> str:
+def _captioned_frame(rollout: Rollout, time: int) -> Frame:
+    frame = rollout.frames[min(time, len(rollout.frames) - 1)]
+    return _add_caption(frame, _caption_text(rollout))
+
+
+def _caption_text(rollout: Rollout) -> str:
     label = rollout.label
     shown = ", ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
     return f"{percent(rollout.share)} of episodes\nstrategy {shown}"
 
 
-def _captioned(frame: Frame, caption: str) -> Frame:
+def _add_caption(frame: Frame, caption: str) -> Frame:
     height, width, _ = frame.shape
     image = Image.new("RGB", (width + GAP, height + CAPTION), PAPER)
     image.paste(Image.fromarray(frame), (0, CAPTION))
     ImageDraw.Draw(image).text((2, 3), caption, fill=INK, spacing=2)
     return np.asarray(image)
-
-
-def _row(frames: Sequence[Frame]) -> Frame:
-    return np.concatenate(frames, axis=1)
 
 
 def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) -> None:
@@ -216,13 +215,13 @@ def watch(
             is a file that this function did not write.
         DataError: If no sampled episode has a strategy.
     """
-    resolved = _resolved(run_dir)
+    resolved = _load_config(run_dir)
     arm = arm if arm is not None else list(resolved.arms)[-1]
     seed = seed if seed is not None else resolved.config.seeds[0]
     film = output or run_dir / "figures" / f"watch_{arm}_{seed}.gif"
     if output:
         refuse_file_of_others(film, _is_ours, "a film of setrl")
-    model, rng = _model(resolved, run_dir, arm, seed), np.random.default_rng(seed)
+    model, rng = _trained_model(resolved, run_dir, arm, seed), np.random.default_rng(seed)
     if resolved.on_jax:
         rollouts = one_per_strategy_on_jax(model, most, episodes, rng)
     else:
@@ -236,14 +235,14 @@ def _is_ours(path: Path) -> bool:
     return path.is_file() and MARK.encode() in path.read_bytes()
 
 
-def _resolved(run_dir: Path) -> ResolvedControl:
+def _load_config(run_dir: Path) -> ResolvedControl:
     path = run_dir / CONFIG
     if not path.exists():
         raise ConfigError(f"{run_dir} is not a control run: {path.name} is missing")
     return ResolvedControl.load(path)
 
 
-def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any:
+def _trained_model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any:
     """Return the trained model of an arm; on JAX, its player."""
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
@@ -254,4 +253,4 @@ def _model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
         )
     given = (resolved, arm, 0, run.path, run)
-    return engine(resolved).Learner(*given, start=final / POLICY).policy
+    return module_of_path(resolved).Learner(*given, start=final / POLICY).policy

@@ -10,8 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from setrl.core.credit import Enumerated, Exact
-from setrl.core.credit.designs import all_sets
-from setrl.core.credit.estimators import score_sets
+from setrl.core.credit.estimators import all_sets, score_sets
 from setrl.core.inputs import check_set_size
 from setrl.core.objectives import Objective, SetMeans, from_function
 from setrl.samples.samples import Samples
@@ -118,12 +117,12 @@ def check_objective(
     few = samples or draw_samples(32, _few_samples(set_size, num_samples), rng)
     empty = ObjectiveReport(checked, set_size, num_samples, num_prompts, problems=())
     try:
-        report = _scored(empty, few, rng)
+        report = _report_without_cost(empty, few, rng)
         if report.problems:
             return report
         with_pairs = "pairs" in checked.reads
         many = samples or draw_samples(num_prompts, num_samples, rng, with_pairs=with_pairs)
-        return _timed(report, many, rng)
+        return _report_with_cost(report, many, rng)
     except Exception as error:  # an error of the objective is what is wrong with it
         return replace(empty, problems=(f"it raises {type(error).__name__}: {error}",))
 
@@ -165,7 +164,9 @@ def _few_samples(set_size: int, num_samples: int) -> int:
     return max((n for n in sizes if comb(n, set_size) <= CHECKED_SETS), default=set_size + 1)
 
 
-def _scored(report: ObjectiveReport, samples: Samples, rng: np.random.Generator) -> ObjectiveReport:
+def _report_without_cost(
+    report: ObjectiveReport, samples: Samples, rng: np.random.Generator
+) -> ObjectiveReport:
     """Return the report with everything but the cost."""
     objective, set_size = report.objective, report.set_size
     sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
@@ -174,15 +175,15 @@ def _scored(report: ObjectiveReport, samples: Samples, rng: np.random.Generator)
     share = _additive_share(enumerated, samples.num_samples, set_size)
     return replace(
         report,
-        problems=tuple(_problems(objective, samples, sets_SK, scores_BS, enumerated, rng)),
-        notes=tuple(_notes(objective, samples, sets_SK, scores_BS, share, rng)),
+        problems=tuple(_find_problems(objective, samples, sets_SK, scores_BS, enumerated, rng)),
+        notes=tuple(_find_notes(objective, samples, sets_SK, scores_BS, share, rng)),
         lowest=float(scores_BS.min()),
         highest=float(scores_BS.max()),
         additive_share=share,
     )
 
 
-def _problems(
+def _find_problems(
     objective: Objective,
     samples: Samples,
     sets_SK: np.ndarray,
@@ -208,11 +209,11 @@ def _problems(
         return
     if gap := max(change(samples.sets(rng.permuted(sets_SK, axis=1))) for _ in range(3)):
         yield f"the order of its members changes a set's score, by up to {gap:.3g}"
-    alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _prompts(samples)]
+    alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _each_prompt(samples)]
     if gap := gap_of(np.array(alone_B), scores_BS[:, 0]):
         yield f"the sets scored together with a set change its score, by {gap:.3g}: check the axes"
     if "strategies" in objective.reads:
-        renumbered = replace(samples, strategies=_renumbered(samples.strategies, rng))
+        renumbered = replace(samples, strategies=_renumber_strategies(samples.strategies, rng))
         if gap := change(renumbered.sets(sets_SK)):
             yield f"the numbering of the strategies changes the score, by up to {gap:.3g}"
     if np.ptp(scores_BS, axis=-1).max() <= TOLERANCE:
@@ -224,7 +225,7 @@ def _problems(
                 yield f"its closed form of {what} is off by {gap:.3g} from the mean over sets"
 
 
-def _notes(
+def _find_notes(
     objective: Objective,
     samples: Samples,
     sets_SK: np.ndarray,
@@ -270,7 +271,7 @@ def _fall_with_reward(
     return (high, low) if high - low > TOLERANCE * max(1.0, np.abs(scores_BS).max()) else None
 
 
-def _prompts(samples: Samples) -> Iterator[Samples]:
+def _each_prompt(samples: Samples) -> Iterator[Samples]:
     """Each prompt by itself."""
     every_N = np.arange(samples.num_samples)[None]
     for b in range(len(samples.rewards)):
@@ -287,7 +288,7 @@ def _written_fields(objective: Objective, members: Samples) -> list[str]:
     ]
 
 
-def _renumbered(strategies_BN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _renumber_strategies(strategies_BN: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the same strategies under other numbers; degenerate stays degenerate."""
     number_C = rng.permutation(100 + int(strategies_BN.max()))
     return np.where(strategies_BN == DEGENERATE, DEGENERATE, number_C[strategies_BN])
@@ -307,7 +308,9 @@ def _additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
     return float(explained_B.sum() / total) if total > TOLERANCE**2 else np.nan
 
 
-def _timed(report: ObjectiveReport, samples: Samples, rng: np.random.Generator) -> ObjectiveReport:
+def _report_with_cost(
+    report: ObjectiveReport, samples: Samples, rng: np.random.Generator
+) -> ObjectiveReport:
     """Return the report with the estimator that `Exact` takes, and its cost."""
     seconds = np.inf
     for _ in range(2):  # the first call also makes the tables that later calls share

@@ -68,7 +68,7 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
             known_BN = known_samples(name, values)
             if not (abstain and name == "answers"):
                 usable_BN &= known_BN
-            known[name] = _dense(name, values, known_BN)
+            known[name] = _as_objectives_read(name, values, known_BN)
     if "correct" in reads and "correct" not in known:
         counted = np.where(usable_BN, samples.rewards, np.nan)
         known["correct"] = right_by_reward(counted)
@@ -76,7 +76,7 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
     return Samples(samples.rewards, mask=usable_BN, **known)
 
 
-def _dense(name: str, values: np.ndarray, known_BN: np.ndarray) -> np.ndarray:
+def _as_objectives_read(name: str, values: np.ndarray, known_BN: np.ndarray) -> np.ndarray:
     """Return a column as objectives read it: labels as integers, outcomes as bool."""
     if name in LABELS:
         filled = np.where(known_BN, values, DEGENERATE) if values.dtype.kind == "f" else values

@@ -77,15 +77,15 @@ def set_advantages(
     [[1.0, -0.5, -0.5], [0.0, 0.0, 0.0]]
     """
     require_method(method)
-    rewards, abstain = _constant(rewards_BN), fields.pop("abstain", False)
-    arrays = {name: _constant(value) for name, value in fields.items() if value is not None}
-    _check(method, rewards, arrays)
+    rewards, abstain = _without_gradient(rewards_BN), fields.pop("abstain", False)
+    arrays = {name: _without_gradient(value) for name, value in fields.items() if value is not None}
+    _check_shapes(method, rewards, arrays)
     call = _call_on_host(method, abstain)
     # What learns from other prompts, or draws sets, is called once for each batch under `vmap`.
-    apart = rng is not None or _learns(method)
+    apart = rng is not None or _may_mix_prompts(method)
     return jax.pure_callback(
         call,
-        _shapes(rewards.shape),
+        _shapes_of_result(rewards.shape),
         rewards,
         arrays,
         None if rng is None else jax.numpy.asarray(rng),
@@ -93,11 +93,11 @@ def set_advantages(
     )
 
 
-def _constant(value: Array) -> jax.Array:
+def _without_gradient(value: Array) -> jax.Array:
     return jax.lax.stop_gradient(jax.numpy.asarray(value))
 
 
-def _check(method: AnyMethod, rewards: jax.Array, arrays: Mapping[str, jax.Array]) -> None:
+def _check_shapes(method: AnyMethod, rewards: jax.Array, arrays: Mapping[str, jax.Array]) -> None:
     """Refuse what is wrong before any number is known."""
     if rewards.ndim == 0:
         raise ValueError("rewards_BN must have shape (B, N), or (N,) for one prompt; got ()")
@@ -130,7 +130,7 @@ def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., TracedAdvan
     return call
 
 
-def _shapes(shape: tuple[int, ...]) -> TracedAdvantages:
+def _shapes_of_result(shape: tuple[int, ...]) -> TracedAdvantages:
     """Return the shapes and kinds of what comes back."""
     number = jax.numpy.result_type(float)  # float64 only with jax_enable_x64
 
@@ -143,10 +143,10 @@ def _shapes(shape: tuple[int, ...]) -> TracedAdvantages:
     )
 
 
-def _learns(method: AnyMethod) -> bool:
+def _may_mix_prompts(method: AnyMethod) -> bool:
     """Return whether the credit of a prompt may depend on the other prompts."""
     if isinstance(method, MethodSum):
-        return any(map(_learns, method.parts))
+        return any(map(_may_mix_prompts, method.parts))
     if not isinstance(method, Method):
         return True
     return not isinstance(baselines.resolve(method.baseline), baselines.BY_PROMPT)

@@ -8,8 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
-from setrl.core.credit.designs import advance
-from setrl.core.credit.estimators import Exact
+from setrl.core.credit.estimators import Exact, advance
 from setrl.core.inputs import Fields, check_set_size, read_samples
 from setrl.core.objectives.base import Objective
 from setrl.samples.arrays import Array, like
@@ -68,12 +67,14 @@ def mean_set_scores(
         chosen = [sizes[place] for place in fitting]
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(generator)
-        mean_KB[np.ix_(fitting, prompts)] = _dense(samples, objective, chosen, drawing)
+        mean_KB[np.ix_(fitting, prompts)] = _means_of_whole_prompts(
+            samples, objective, chosen, drawing
+        )
     advance(generator, drawing)
     return like(mean_KB, rewards_BN)
 
 
-def _dense(
+def _means_of_whole_prompts(
     samples: Samples, objective: Objective, sizes: Sequence[int], rng: np.random.Generator | None
 ) -> np.ndarray:
     """Return the means of prompts that have all their samples."""

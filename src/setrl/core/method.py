@@ -16,8 +16,7 @@ import numpy as np
 from setrl.core.adjusting import Adjustment
 from setrl.core.credit import baselines
 from setrl.core.credit.baselines import Baseline
-from setrl.core.credit.designs import advance
-from setrl.core.credit.estimators import BLOCK, Credit, Estimator, Exact
+from setrl.core.credit.estimators import BLOCK, Credit, Estimator, Exact, advance
 from setrl.core.credit.rounding import gain_without_rounding
 from setrl.core.inputs import Fields, check_set_size, read_samples
 from setrl.core.objectives.base import Objective, all_reads
@@ -124,7 +123,7 @@ class AnyMethod(ABC):
         # skipped.
         self.check_samples(samples.num_samples)
         generator = None if rng is None else np.random.default_rng(rng)
-        return _as_given(_of_ragged(samples, self, generator), rewards_BN)
+        return _as_kind_of(_advantages_of_ragged(samples, self, generator), rewards_BN)
 
     def __add__(self, other: AnyMethod) -> MethodSum:
         """Aᵢ + Bᵢ, as one flat sum."""
@@ -241,8 +240,8 @@ class Method(AnyMethod):
         num_prompts, n = samples.rewards.shape
         step = max(1, BLOCK // n)
         if num_prompts <= step or not self.is_light:
-            return _of_dense(samples, self, rng)
-        return _in_blocks(samples, self, step)
+            return _advantages_of_whole(samples, self, rng)
+        return _advantages_in_blocks(samples, self, step)
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,7 +332,7 @@ class MethodSum(AnyMethod):
             return np.asarray(sum(weight * getattr(one, name) for weight, one in pairs))
 
         used = dict.fromkeys(one.estimator for one in found)
-        values_BN, stderr_BN = _adjusted(
+        values_BN, stderr_BN = _apply_adjustment(
             total("values_BN"), _joint_stderr(self.weights, found), self.adjustment, samples
         )
         return Advantages(
@@ -402,7 +401,9 @@ class Collected:
         )
 
 
-def _of_ragged(samples: Samples, method: AnyMethod, rng: np.random.Generator | None) -> Advantages:
+def _advantages_of_ragged(
+    samples: Samples, method: AnyMethod, rng: np.random.Generator | None
+) -> Advantages:
     """Return the advantages of ragged prompts: computed together for prompts of one size."""
     usable_BN = samples.mask
     if len(usable_BN) and samples.num_samples >= method.fewest_samples and usable_BN.all():
@@ -416,7 +417,7 @@ def _of_ragged(samples: Samples, method: AnyMethod, rng: np.random.Generator | N
     return found.advantages(usable_BN)
 
 
-def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
+def _advantages_in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     """Return the advantages, computed for a few prompts at a time.
 
     New arrays of the whole batch would take longer than the arithmetic; arrays of a block stay in
@@ -425,11 +426,13 @@ def _in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     found = Collected(samples.rewards.shape)
     for start in range(0, len(samples.rewards), step):
         at = slice(start, start + step)
-        found.add(at, at, _of_dense(samples.of_prompts(at), method, None))
+        found.add(at, at, _advantages_of_whole(samples.of_prompts(at), method, None))
     return found.advantages(np.ones(samples.rewards.shape, dtype=bool))
 
 
-def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:
+def _advantages_of_whole(
+    samples: Samples, method: Method, rng: np.random.Generator | None
+) -> Advantages:
     """Advantages of prompts that have all their samples."""
     given = samples
     if method.shaping is not None:
@@ -438,18 +441,18 @@ def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None)
     credit = estimator(method.objective, samples, method.set_size, rng)
     gain_BN = None
     if baseline.needs_gain:
-        gain_BN = _gain(credit, samples, method, rng)
+        gain_BN = _gain_over_smaller(credit, samples, method, rng)
     if gain_BN is not None and baseline.averages_sizes:
-        gain_BN = _mean_gain(gain_BN, samples, method, rng)
+        gain_BN = _mean_gain_over_sizes(gain_BN, samples, method, rng)
     values_BN, stderr_BN = baseline(credit, gain_BN), baseline.stderr(credit)
     if credit.stderr_contrast_BN is not None:
         # A sample that no drawn set holds, or that all of them hold, shows no difference.
         values_BN = np.where(np.isnan(values_BN), 0.0, values_BN)
     if method.reduction != "mean" or method.scale is not None:
-        factor_BN = _factor(values_BN, credit, method)
+        factor_BN = _reduction_and_scale(values_BN, credit, method)
         values_BN = values_BN * factor_BN
         stderr_BN = None if stderr_BN is None else stderr_BN * factor_BN
-    values_BN, stderr_BN = _adjusted(values_BN, stderr_BN, method.adjustment, given)
+    values_BN, stderr_BN = _apply_adjustment(values_BN, stderr_BN, method.adjustment, given)
     return Advantages(
         values_BN,
         credit.means.with_BN,
@@ -463,7 +466,7 @@ def _of_dense(samples: Samples, method: Method, rng: np.random.Generator | None)
     )
 
 
-def _adjusted(
+def _apply_adjustment(
     values_BN: np.ndarray,
     stderr_BN: np.ndarray | None,
     adjustment: Adjustment | None,
@@ -476,7 +479,7 @@ def _adjusted(
     return values_BN * factor + term, None if stderr_BN is None else stderr_BN * np.abs(factor)
 
 
-def _gain(
+def _gain_over_smaller(
     credit: Credit, samples: Samples, method: Method, rng: np.random.Generator | None
 ) -> np.ndarray:
     """u − w, from the closed form where there is one; w is 0 for K = 1."""
@@ -489,18 +492,18 @@ def _gain(
     return gain_without_rounding(credit.means, smaller.means, given_B)
 
 
-def _mean_gain(
+def _mean_gain_over_sizes(
     gain_BN: np.ndarray, samples: Samples, method: Method, rng: np.random.Generator | None
 ) -> np.ndarray:
     """Return the mean of u − w over sets of 1 to K, given it for K."""
     estimator = method.estimator or Exact()
     for size in range(1, method.set_size):
         credit = estimator(method.objective, samples, size, rng)
-        gain_BN = gain_BN + _gain(credit, samples, replace(method, set_size=size), rng)
+        gain_BN = gain_BN + _gain_over_smaller(credit, samples, replace(method, set_size=size), rng)
     return gain_BN / method.set_size
 
 
-def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
+def _reduction_and_scale(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
     """Return what the reduction and the scale multiply the advantages by; (N,) or (B, 1)."""
     factor = credit.share_N * credit.num_sets if method.reduction == "sum" else np.ones(1)
     if np.isinf(factor).any():
@@ -523,7 +526,7 @@ def _factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray
     return factor / (divisor_B[:, None] + STD_FLOOR)
 
 
-def _as_given(advantages: Advantages, reference: Array) -> Advantages:
+def _as_kind_of(advantages: Advantages, reference: Array) -> Advantages:
     """Return the advantages with arrays of the reference's kind."""
     if isinstance(reference, np.ndarray):
         return advantages

@@ -80,20 +80,22 @@ def poly_epo(
     `objectives.mixed_share()`.
     """
     objective = objectives.polychromic(diversity or objectives.distinct_share())
-    return Method("poly_epo", *_sized(objective, set_size), estimator=estimator)
+    return Method("poly_epo", *_with_set_sizes(objective, set_size), estimator=estimator)
 
 
 @_published("MaxPO")
 def maxpo(set_size: SetSize = 4, estimator: Estimator | None = None) -> Method:
     """u − v of max@K, expected improvement with leave-two-out: arXiv:2606.06080."""
-    sized = _sized(objectives.max(), set_size)
+    sized = _with_set_sizes(objectives.max(), set_size)
     return Method("maxpo", *sized, "leave_one_out", estimator=estimator)
 
 
 @_published("PKPO")
 def pkpo(set_size: SetSize = 4, estimator: Estimator | None = None) -> Method:
     """u − w of max@K, N/K times s_loo−1 of arXiv:2505.15201, Eq. 33; not centred."""
-    return Method("pkpo", *_sized(objectives.max(), set_size), "smaller_sets", estimator=estimator)
+    return Method(
+        "pkpo", *_with_set_sizes(objectives.max(), set_size), "smaller_sets", estimator=estimator
+    )
 
 
 @_published("Pass@k Training")
@@ -102,10 +104,12 @@ def pass_k_training(set_size: SetSize = 4) -> Method:
 
     1e-4 is added to σ, where its code adds 1e-6.
     """
-    return Method("pass_k_training", *_sized(objectives.any_correct(), set_size), scale="score_std")
+    return Method(
+        "pass_k_training", *_with_set_sizes(objectives.any_correct(), set_size), scale="score_std"
+    )
 
 
-def _sized(objective: Objective, set_size: SetSize) -> tuple[Objective, int]:
+def _with_set_sizes(objective: Objective, set_size: SetSize) -> tuple[Objective, int]:
     """Return an objective and its K; of several sizes, `over_sizes` of it and the largest."""
     if not isinstance(set_size, Mapping):
         return objective, set_size
@@ -169,7 +173,7 @@ def set_rl(
     objective = objective or objectives.polychromic()
     if set_size is None:
         set_size = objective.set_size or 4
-    sized = _sized(objective, set_size)
+    sized = _with_set_sizes(objective, set_size)
     return Method("set_rl", *sized, baseline, reduction, scale, estimator=estimator)
 
 
@@ -182,7 +186,7 @@ def poly_families(
     of Poly-EPO's judge.
     """
     objective = objectives.polychromic(objectives.family_share(variant_weight))
-    return Method("poly_families", *_sized(objective, set_size), estimator=estimator)
+    return Method("poly_families", *_with_set_sizes(objective, set_size), estimator=estimator)
 
 
 @_published("Poly-mixture")

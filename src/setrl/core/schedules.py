@@ -57,9 +57,9 @@ class Linear(Schedule):
 
     def __call__(self, progress: float) -> float:
         """Return the number at `progress`."""
-        return self.first + self._done(progress) * (self.last - self.first)
+        return self.first + self._share_done(progress) * (self.last - self.first)
 
-    def _done(self, progress: float) -> float:
+    def _share_done(self, progress: float) -> float:
         return min(max((progress - self.begin) / (self.end - self.begin), 0.0), 1.0)
 
 
@@ -67,8 +67,8 @@ class Linear(Schedule):
 class Cosine(Linear):
     """From `first` to `last` along half a cosine, slow at both ends."""
 
-    def _done(self, progress: float) -> float:
-        return (1 - cos(pi * super()._done(progress))) / 2
+    def _share_done(self, progress: float) -> float:
+        return (1 - cos(pi * super()._share_done(progress))) / 2
 
 
 by_name: dict[str, Callable[..., Schedule]] = {"linear": Linear, "cosine": Cosine}

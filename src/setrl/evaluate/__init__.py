@@ -6,7 +6,15 @@ needs PyTorch) draws the samples of a checkpoint.
 """
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, simultaneous_band
-from setrl.evaluate.comparison import Comparison, compare, compare_paths
+from setrl.evaluate.comparison import (
+    Comparison,
+    ProblemSupport,
+    Support,
+    SupportAt,
+    compare,
+    compare_paths,
+    support_of,
+)
 from setrl.evaluate.estimators import (
     corrected_entropy,
     count_labels,
@@ -15,6 +23,7 @@ from setrl.evaluate.estimators import (
     g_pass_at_k,
     majority_answer,
     mean_g_pass_at_k,
+    mean_shared_prefix,
     pass_at_k,
 )
 from setrl.evaluate.intervals import (
@@ -27,15 +36,8 @@ from setrl.evaluate.intervals import (
     problems_needed,
 )
 from setrl.evaluate.loading import load_evaluation, load_samples
-from setrl.evaluate.prefixes import mean_shared_prefix
 from setrl.evaluate.samples import Evaluation, evaluation_of
-from setrl.evaluate.summary import (
-    Summary,
-    summarise,
-    summarise_run,
-    write_checkpoint_summary,
-)
-from setrl.evaluate.support import ProblemSupport, Support, SupportAt, support_of
+from setrl.evaluate.summary import Summary, summarise, summarise_run, write_checkpoint_summary
 
 __all__ = [
     "Band",

@@ -22,9 +22,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.evaluate.estimators import Floats, pass_at_k
-from setrl.evaluate.intervals import IntervalConfig, runs_that_differ, t_quantile
+from setrl.evaluate.intervals import (
+    ROUNDING,
+    Bounds,
+    IntervalConfig,
+    ends,
+    runs_that_differ,
+    sum_of,
+    t_quantile,
+)
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.tails import ROUNDING, Bounds, ends, sum_of
 
 EVERY_K = 512  # up to here a band is computed at every k, and beyond at some
 BEYOND = 64  # at how many k beyond
@@ -133,8 +140,8 @@ def simultaneous_band(
     the level's quantile of the draws.
 
     The band reaches c standard errors, and farther where few problems decide a mean (pass@k near 1,
-    k near n): its ends are `setrl.evaluate.tails` with c instead of t. docs/results/evaluation has
-    measured coverages.
+    k near n): its ends are those of `setrl.evaluate.intervals` with c for t;
+    docs/results/evaluation has measured coverages.
 
     Args:
         ks: The places.
@@ -161,18 +168,18 @@ def simultaneous_band(
     value_K = gap_KP.mean(axis=1) if problems else np.full(len(ks), np.nan)
     if problems < 2:
         unknown = np.full(len(ks), np.nan)
-        return _band(ks, value_K, (unknown, unknown), float("nan"), config.level)
+        return _band_from_arrays(ks, value_K, (unknown, unknown), float("nan"), config.level)
     by_seed = [arm.mean(axis=2).T for arm in arms]  # (R, K)
     runs = by_seed if len(arms) == 1 else runs_that_differ(*by_seed)
     spread = [gap_KP, *(one.T for one in runs if len(one) > 1)]
-    parts = [_terms(values_KX).T for values_KX in spread]
+    parts = [_error_terms(values_KX).T for values_KX in spread]
     stderr_K = np.sqrt((np.concatenate(parts) ** 2).sum(axis=0))
     known_K = stderr_K > ROUNDING
-    critical = _critical([part[:, known_K] / stderr_K[known_K] for part in parts], config)
+    critical = _critical_factor([part[:, known_K] / stderr_K[known_K] for part in parts], config)
     low_K, high_K = ends(sides, critical * stderr_K, critical, bounds)
     is_flat_K = high_K - low_K < ROUNDING
     shown = (np.where(is_flat_K, np.nan, end_K) for end_K in (low_K, high_K))
-    return _band(ks, value_K, tuple(shown), critical, config.level)
+    return _band_from_arrays(ks, value_K, tuple(shown), critical, config.level)
 
 
 def first_loss(band: Band) -> FirstLoss:
@@ -196,14 +203,14 @@ def first_loss(band: Band) -> FirstLoss:
     return FirstLoss(low, next(iter(band.below), None))
 
 
-def _terms(values_KX: Floats) -> Floats:
+def _error_terms(values_KX: Floats) -> Floats:
     """Terms of the error of a mean over X: their squares add up to its squared standard error."""
     count = values_KX.shape[1]
     centred = values_KX - values_KX.mean(axis=1, keepdims=True)
     return centred / np.sqrt(count * (count - 1))
 
 
-def _critical(parts: list[Floats], config: IntervalConfig) -> float:
+def _critical_factor(parts: list[Floats], config: IntervalConfig) -> float:
     """Return the quantile of the largest |t| of K that vary together; of one if K is 0.
 
     Args:
@@ -220,19 +227,25 @@ def _critical(parts: list[Floats], config: IntervalConfig) -> float:
         normals = [rng.standard_normal((stop - start, len(parts[0])))]
         for part in parts[1:]:
             normal_DR = of_seeds.standard_normal((stop - start, len(part)))
-            normals.append(normal_DR / _spread(of_seeds, part, stop - start)[:, None])
+            normals.append(
+                normal_DR / _draw_relative_deviations(of_seeds, part, stop - start)[:, None]
+            )
         drawn_DK = np.hstack(normals) @ terms_MK
         largest_D[start:stop] = np.abs(drawn_DK).max(axis=1)
-    return float(np.quantile(largest_D / _spread(rng, parts[0], config.draws), config.level))
+    return float(
+        np.quantile(
+            largest_D / _draw_relative_deviations(rng, parts[0], config.draws), config.level
+        )
+    )
 
 
-def _spread(rng: np.random.Generator, part_MK: Floats, draws: int) -> Floats:
+def _draw_relative_deviations(rng: np.random.Generator, part_MK: Floats, draws: int) -> Floats:
     """Draw the standard deviation that is estimated from these terms, over the true one: (D,)."""
     degrees = len(part_MK) - 1
     return np.sqrt(rng.chisquare(degrees, draws) / degrees)
 
 
-def _band(
+def _band_from_arrays(
     ks: Sequence[int], value_K: Floats, ends_K: Sequence[Floats], critical: float, level: float
 ) -> Band:
     value, low, high = (tuple(map(float, x)) for x in (value_K, *ends_K))

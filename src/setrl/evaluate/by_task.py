@@ -10,7 +10,7 @@ Medicine 27, 2008). f_t = t_ν/t_{P_t − 1}, with Welch and Satterthwaite's
     ν = (Σ s_t²)² / Σ (s_t⁴/(P_t − 1))
 
 Where few problems make no interval longer, this is value ± t_ν·SE. The tasks are fixed, and the
-problems are a draw from each.
+problems are a draw from each. Tables of text are at the end.
 """
 
 from __future__ import annotations
@@ -31,8 +31,13 @@ from setrl.evaluate.intervals import (
     paired_difference,
     t_quantile,
 )
-from setrl.evaluate.metrics import bounds_of
+from setrl.evaluate.metrics import METRICS, bounds_of, by_metric, with_interval
+from setrl.support.wording import WIDTH, in_a_row, interval, signed, table
 
+Cell = TypeVar("Cell")
+
+SHOWN = ("pass", "majority")  # by default
+MACRO = "macro average"
 Value = TypeVar("Value", bound=Estimate | Difference)
 
 
@@ -67,7 +72,7 @@ def estimates_by_task(
         return mean_over_problems(values[metric][:, rows], config, bounds_of(metric))
 
     several = any(len(values_RP) > 1 for values_RP in values.values())
-    return _by_task(tasks_P, list(values), of, math.nan if several else config.level)
+    return _each_task_and_macro(tasks_P, list(values), of, math.nan if several else config.level)
 
 
 def differences_by_task(
@@ -87,10 +92,10 @@ def differences_by_task(
         return paired_difference(*pair, config, bounds_of(metric))
 
     several = any(len(one) > 1 for pair in values.values() for one in pair)
-    return _by_task(tasks_P, list(values), of, math.nan if several else config.level)
+    return _each_task_and_macro(tasks_P, list(values), of, math.nan if several else config.level)
 
 
-def _by_task(
+def _each_task_and_macro(
     tasks_P: Sequence[str],
     metrics: Sequence[str],
     of: Callable[[str, Sequence[int]], Value],
@@ -102,16 +107,18 @@ def _by_task(
     for row, task in enumerate(tasks_P):
         rows.setdefault(task, []).append(row)
     tasks = {task: {metric: of(metric, rows[task]) for metric in metrics} for task in rows}
-    macro = {metric: _macro([one[metric] for one in tasks.values()], level) for metric in metrics}
+    macro = {
+        metric: _macro_average([one[metric] for one in tasks.values()], level) for metric in metrics
+    }
     return ByTask({task: len(found) for task, found in rows.items()}, tasks, macro)
 
 
-def _macro(values_T: Sequence[Value], level: float) -> Value:
+def _macro_average(values_T: Sequence[Value], level: float) -> Value:
     """Return the mean of the values of tasks; NaN where one is unknown."""
     variances_T = np.array([one.stderr**2 for one in values_T])
     degrees_T = [max(1, one.problems - 1) for one in values_T]
     value = float(np.mean([one.value for one in values_T]))
-    factor_T = _factors(variances_T, degrees_T, level)
+    factor_T = _interval_factors(variances_T, degrees_T, level)
     below, above = (
         float(np.linalg.norm(factor_T * [abs(one.value - end) for one, end in zip(
             values_T, ends, strict=True)])) / len(values_T)
@@ -120,11 +127,12 @@ def _macro(values_T: Sequence[Value], level: float) -> Value:
     total = {name: sum(getattr(one, name) for one in values_T) for name in ("problems", "missing")}
     return replace(
         values_T[0], value=value, low=value - below, high=value + above,
-        stderr=math.sqrt(variances_T.sum()) / len(values_T), **total, **_means(values_T),
+        stderr=math.sqrt(variances_T.sum()) / len(values_T), **total,
+        **_mean_other_fields(values_T),
     )  # fmt: skip
 
 
-def _means(values_T: Sequence[Value]) -> dict[str, Any]:
+def _mean_other_fields(values_T: Sequence[Value]) -> dict[str, Any]:
     """Return the means of what estimates or differences say besides their interval."""
     of_difference = ("improvement", "first", "second")
     keys = of_difference if isinstance(values_T[0], Difference) else ("per_seed",)
@@ -134,7 +142,7 @@ def _means(values_T: Sequence[Value]) -> dict[str, Any]:
     }
 
 
-def _factors(variances_T: Floats, degrees_T: Sequence[int], level: float) -> Floats:
+def _interval_factors(variances_T: Floats, degrees_T: Sequence[int], level: float) -> Floats:
     """Return t_ν/t_{P − 1} of each task; 1 where nothing varies, NaN without an interval."""
     if math.isnan(level) or np.isnan(variances_T).any():
         return np.full(len(variances_T), np.nan)
@@ -143,3 +151,84 @@ def _factors(variances_T: Floats, degrees_T: Sequence[int], level: float) -> Flo
     degrees = variances_T.sum() ** 2 / (variances_T**2 / degrees_T).sum()
     shared = t_quantile(max(1, math.floor(degrees)), level)
     return np.array([shared / t_quantile(own, level) for own in degrees_T])
+
+
+def task_table(by_task: ByTask[Estimate] | None, metrics: Sequence[str] = ()) -> str:
+    """Write the metrics of each task, at both ends of a curve; empty if there is one task."""
+    return "" if by_task is None else _task_table_text(by_task, metrics, "by task", with_interval)
+
+
+def difference_table(by_task: ByTask[Difference] | None, metrics: Sequence[str] = ()) -> str:
+    """Write the differences B − A of each task, and where they are known to be above or below 0."""
+    if by_task is None:
+        return ""
+    verdicts = (
+        _tasks_that_differ_text(by_task, name) for name in _metrics_at_curve_ends(by_task, metrics)
+    )
+    head = _task_table_text(by_task, metrics, "B − A by task", _difference_text)
+    return "\n".join([head, *filter(None, verdicts)])
+
+
+def _task_table_text(
+    by_task: ByTask[Value],
+    metrics: Sequence[str],
+    head: str,
+    cell: Callable[[str, Value], str],
+) -> str:
+    titles, rows = task_rows(by_task, metrics, cell)
+    shown = [[task, f"{problems:,}", *cells] for task, problems, cells in rows]
+    return table([[head, "problems", *titles], *shown], (0, *range(2, len(titles) + 2)), WIDTH)
+
+
+def task_rows(
+    by_task: ByTask[Value], metrics: Sequence[str], cell: Callable[[str, Value], Cell]
+) -> tuple[list[str], list[tuple[str, int, list[Cell]]]]:
+    """Return the titles of metrics, and of each task and the macro average: problems and cells.
+
+    Args:
+        by_task: The values.
+        metrics: Which are shown, each at both ends of its curve; by default the usual ones.
+        cell: Writes the value of a metric.
+    """
+    names = _metrics_at_curve_ends(by_task, metrics)
+    rows = [
+        (task, by_task.problems[task], [cell(name, found[name]) for name in names])
+        for task, found in by_task.tasks.items()
+    ]
+    cells = [cell(name, by_task.macro[name]) for name in names]
+    return [*map(_metric_title, names)], [*rows, (MACRO, sum(by_task.problems.values()), cells)]
+
+
+def _metrics_at_curve_ends(by_task: ByTask[Value], metrics: Sequence[str]) -> list[str]:
+    """Return the metrics that are shown, at the first and the last place of their curve."""
+    known = by_metric(list(by_task.macro))
+    chosen = known if "all" in metrics else [one for one in metrics or SHOWN if one in known]
+    return [name for one in chosen for name in dict.fromkeys((known[one][0], known[one][-1]))]
+
+
+def _metric_title(name: str) -> str:
+    metric, _, place = name.partition("@")
+    return f"{METRICS[metric].label}@{place}" if place else METRICS[metric].label
+
+
+def _difference_text(name: str, found: Difference) -> str:
+    shown = METRICS[name.partition("@")[0]]
+    value = signed(shown.scale * found.value, shown.digits) + " points" * shown.share
+    ends = interval(found.ends, shown.scale, shown.digits)
+    return f"{value} {'[—]' if math.isnan(found.low) else ends}"
+
+
+def _tasks_that_differ_text(by_task: ByTask[Difference], name: str) -> str:
+    """Say on which tasks B is above or below A, each looked at by itself."""
+    of = {task: found[name] for task, found in by_task.tasks.items()}
+    above = [task for task, found in of.items() if found.low > 0]
+    below = [task for task, found in of.items() if found.high < 0]
+    said = [
+        f"{where} A on {in_a_row(tasks)}"
+        for where, tasks in (("above", above), ("below", below))
+        if tasks
+    ]
+    if not said:
+        return ""
+    return (f"{_metric_title(name)}: B is {' and '.join(said)}, each looked at by itself: of "
+            f"{len(of)} tasks, one may differ by chance.")  # fmt: skip

@@ -20,7 +20,7 @@ SHOWN = 60  # letters of an id or a prompt in a sentence
 Ends = tuple[float, float]
 
 
-def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
+def cautions_of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
     """Return what must be known of one side, in sentences.
 
     Args:
@@ -38,7 +38,7 @@ def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
             "copies, samples count twice, and a comparison is unpaired; a field that numbers the "
             "samples, named with --sample-number, leaves them out"
         )
-    if missing := _missing(evaluations):
+    if missing := _count_missing_samples(evaluations):
         (low, high), drawn_P = pass_at_1(evaluations), evaluations[0].drawn_P
         said.append(
             f"problems have {between(int(drawn_P.min()), int(drawn_P.max()))} samples; if each was "
@@ -49,18 +49,18 @@ def of_one(evaluations: Sequence[Evaluation], name: str = "") -> list[str]:
     return [start + one for one in said]
 
 
-def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[str]:
+def cautions_of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[str]:
     """Return what must be known of A and B on the problems that both have, in sentences."""
     a, b = first[0], second[0]
-    said = [*of_one(first, "A"), *of_one(second, "B")]
+    said = [*cautions_of_one(first, "A"), *cautions_of_one(second, "B")]
     others = (
-        _other("prompts", a.ids, _prompts(a), _prompts(b)),
-        _other("right answers", a.ids, a.samples.golds, b.samples.golds),
+        _other_values_text("prompts", a.ids, _prompts_besides_ids(a), _prompts_besides_ids(b)),
+        _other_values_text("right answers", a.ids, a.samples.golds, b.samples.golds),
         differing(a.settings, b.settings),
     )
     said += filter(None, others)
-    if _missing(first) or _missing(second):
-        said.append(_whatever_was_missing(pass_at_1(first), pass_at_1(second)))
+    if _count_missing_samples(first) or _count_missing_samples(second):
+        said.append(_bounds_of_difference_text(pass_at_1(first), pass_at_1(second)))
     elif a.most != b.most and not a.repeated + b.repeated:
         said.append(
             f"A and B have different numbers of samples ({a.most:,} and {b.most:,}): intervals "
@@ -73,17 +73,20 @@ def of_two(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> list[st
 
 def are_equal(first: Sequence[Evaluation], second: Sequence[Evaluation]) -> bool:
     """Return whether both sides have the same samples: a file against itself or its copy."""
-    return len(first) == len(second) and all(map(_is_equal, first, second))
+    return len(first) == len(second) and all(map(_has_equal_samples, first, second))
 
 
-def _is_equal(a: Evaluation, b: Evaluation) -> bool:
+def _has_equal_samples(a: Evaluation, b: Evaluation) -> bool:
     same = ((a.size_P, b.size_P), (a.drawn_P, b.drawn_P))
     if a.ids != b.ids or a.prompts != b.prompts or not all(np.array_equal(*pair) for pair in same):
         return False
-    return all(one == other for one, other in zip(_sorted(a), _sorted(b), strict=True))
+    return all(
+        one == other
+        for one, other in zip(_samples_in_value_order(a), _samples_in_value_order(b), strict=True)
+    )
 
 
-def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
+def _samples_in_value_order(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
     """Yield all that is known of the samples of each problem, in an order of no file."""
     numbers = (one.graded_PN, one.column("proxy"))
     known = [one.correct_PN.tolist(), *(np.nan_to_num(x, nan=-np.inf).tolist() for x in numbers)]
@@ -98,7 +101,7 @@ def _sorted(one: Evaluation) -> Iterator[list[tuple[object, ...]]]:
         yield sorted(zip(*columns, texts if len(texts) == n else ("",) * n, strict=True))
 
 
-def _missing(evaluations: Sequence[Evaluation]) -> int:
+def _count_missing_samples(evaluations: Sequence[Evaluation]) -> int:
     """Return how many samples are missing if every problem was to have as many as the largest.
 
     Copies make problems larger, too: nothing is missing then.
@@ -121,7 +124,7 @@ def pass_at_1(evaluations: Sequence[Evaluation]) -> Ends:
     return float(low), float(high)
 
 
-def _whatever_was_missing(first: Ends, second: Ends) -> str:
+def _bounds_of_difference_text(first: Ends, second: Ends) -> str:
     low, high = second[0] - first[1], second[1] - first[0]
     so = "so that they do not decide which of the two is higher on these problems"
     if low <= 0 <= high:
@@ -131,7 +134,7 @@ def _whatever_was_missing(first: Ends, second: Ends) -> str:
             f"and {signed(100 * high, 1)} points, {so}")  # fmt: skip
 
 
-def _other(
+def _other_values_text(
     what: str, ids: Sequence[str], of_a: Sequence[str | None], of_b: Sequence[str | None]
 ) -> str:
     """Say of how many problems with one id both sides know something, and it differs."""
@@ -140,19 +143,20 @@ def _other(
     if not other:
         return ""
     name, a, b = other[0]
+    in_a, in_b = _excerpt_at_first_difference(a, b), _excerpt_at_first_difference(b, a)
     return (
         f"{len(other):,} of {count(len(both), 'problem')} with one id in A and B have different "
-        f"{what}, the first: {name[:SHOWN]!r} has {_apart(a, b)!r} in A and {_apart(b, a)!r} in B; "
+        f"{what}, the first: {name[:SHOWN]!r} has {in_a!r} in A and {in_b!r} in B; "
         "a difference between A and B may come from this"
     )
 
 
-def _prompts(one: Evaluation) -> list[str | None]:
+def _prompts_besides_ids(one: Evaluation) -> list[str | None]:
     """Return the prompts; None where a log has none, and the id stands for it."""
     return [None if p == i else p for p, i in zip(one.prompts, one.ids, strict=True)]
 
 
-def _apart(text: str | None, other: str | None) -> str:
+def _excerpt_at_first_difference(text: str | None, other: str | None) -> str:
     """Return the part of the text around the first letter that differs from the other text."""
     text, other = str(text), str(other)
     if len(text) <= SHOWN:

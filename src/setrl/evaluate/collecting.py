@@ -20,7 +20,7 @@ from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.progress import progress_bar
 from setrl.support.wording import count
 from setrl.tasks import Problem
-from setrl.tasks.problem_sets import ProblemSet
+from setrl.tasks.base import ProblemSet
 
 REASONED_NOTE = (
     "the server puts the whole text into reasoning_content; start it with another reasoning parser "
@@ -101,7 +101,7 @@ def draw_and_read(
         {**settings, "problems": task.digest},
     )
     known = _known_records(path, task, store, n)
-    failures, details = _draw(task, generator, n, seed, store, show_progress)
+    failures, details = _draw_missing_samples(task, generator, n, seed, store, show_progress)
     records, cut, alike, bare = [], 0, 0, 0
     for place, problem in enumerate(task.problems):
         if store.missing(place, n):
@@ -110,7 +110,9 @@ def draw_and_read(
         cut += sum(was_cut_by(sample.finish) for sample in samples)
         alike += len({sample.text for sample in samples}) == 1
         bare += sum(sample.finish == REASONED for sample in samples)
-        records.append(known.get(problem.id) or {**_record(problem, samples, task), **settings})
+        records.append(
+            known.get(problem.id) or {**_evaluation_record(problem, samples, task), **settings}
+        )
     if records and bare == len(records) * n:
         raise RunError(f"all {count(bare, 'sample')} are empty: {REASONED_NOTE}; give another "
                        "output then")  # fmt: skip
@@ -128,7 +130,7 @@ def draw_and_read(
     )
 
 
-def _draw(
+def _draw_missing_samples(
     task: ProblemSet,
     generator: Generator,
     n: int,
@@ -184,7 +186,9 @@ def _known_records(
     return known
 
 
-def _record(problem: Problem, samples: list[Completion], task: ProblemSet) -> dict[str, Any]:
+def _evaluation_record(
+    problem: Problem, samples: list[Completion], task: ProblemSet
+) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
     read = [
         Sample(text, one.correct, strategy=one.strategy, answer=one.answer)

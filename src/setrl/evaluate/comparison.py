@@ -1,8 +1,15 @@
-"""Two runs on the same problems: metrics, paired differences, and what can be detected."""
+"""Two runs on the same problems: metrics, paired differences, what can be detected, what is kept.
+
+Support dynamics say which problems a run still solves, which it lost, and which are new. With k
+samples each of runs A and B, a problem is *preserved* if both have a right one, *lost* if only A
+has, *gained* if only B has, and *outside* if neither has: Wu et al., arXiv:2507.14843, and Figure 9
+of MaxPO. Axes: P problems, R training seeds.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,44 +19,46 @@ import numpy as np
 
 from setrl.evaluate.bands import Band, FirstLoss, first_loss, pass_band
 from setrl.evaluate.by_task import ByTask, differences_by_task
-from setrl.evaluate.cautions import are_equal, of_two
-from setrl.evaluate.estimators import Floats
+from setrl.evaluate.cautions import are_equal, cautions_of_two
+from setrl.evaluate.estimators import Floats, pass_at_k
 from setrl.evaluate.intervals import (
+    ROUNDING,
+    Bounds,
     Difference,
     Estimate,
     IntervalConfig,
+    decided_by_few,
     detectable_difference,
     mean_over_problems,
     paired_difference,
 )
+from setrl.evaluate.loading import Side, common_split, load_side
 from setrl.evaluate.metrics import (
     METRICS,
+    BothValues,
     bounds_of,
     by_metric,
     check_names,
     incomplete,
     is_known,
+    paired_values,
     powers_of_two,
     refuse_lacking,
     seed_values,
 )
-from setrl.evaluate.problems import Common, comparable
+from setrl.evaluate.problems import Common, Ungraded, comparable
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.sides import Side, common_split, load_side
-from setrl.evaluate.support import Support, support_of
-from setrl.evaluate.tails import ROUNDING, Bounds, decided_by_few
-from setrl.evaluate.thinning import paired_values
-from setrl.evaluate.ungraded import Ungraded
 from setrl.evaluate.verdicts import STRATEGIES, strategies_in_words
 from setrl.logs.options import LogOptions
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.wording import short_names
 
+CONFIDENCE = 0.95  # of the highest success rate where no sample is right
+STATES = ("preserved", "lost", "gained", "outside")
 SCHEMA_VERSION = 2  # 1 had A − B
 POWER, LEVEL = 0.8, 0.05
 USUAL = ("pass", "majority", "correct_strategies", "effective_number", "top_share")
-BothValues = tuple[Floats, Floats]  # values of both runs, (R, P) each
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ class Comparison:
     @property
     def names(self) -> tuple[str, str]:
         """The runs' names without folders and endings, where these tell them apart."""
-        return _names(self.first, self.second)
+        return _short_side_names(self.first, self.second)
 
     def of(self, metric: str) -> list[PairedMetric]:
         """Return the rows of one metric, by k."""
@@ -149,7 +158,7 @@ class Comparison:
         }
 
 
-def _names(first: str, second: str) -> tuple[str, str]:
+def _short_side_names(first: str, second: str) -> tuple[str, str]:
     first, second = short_names([Path(first), Path(second)])
     return first, second
 
@@ -219,10 +228,10 @@ def compare(
     intervals = intervals or IntervalConfig()
     check_names(metrics)
     read = (len(first.evaluations[0]), len(second.evaluations[0]))
-    a, b, _ = _on_shared(first, second, 0)
-    known = of_two(a.evaluations, b.evaluations)
+    a, b, _ = _on_shared_problems(first, second, 0)
+    known = cautions_of_two(a.evaluations, b.evaluations)
     is_equal = are_equal(a.evaluations, b.evaluations)
-    first, second, common = _on_shared(first, second, max(ks, default=1))
+    first, second, common = _on_shared_problems(first, second, max(ks, default=1))
     ks = ks or powers_of_two(min(first.n, second.n))
     names = by_metric(list(_both_values(first, second, [min(2, max(ks))])))
     chosen = list(metrics or (metric for metric in USUAL if metric in names))
@@ -231,7 +240,7 @@ def compare(
     if "all" in chosen:
         chosen = list(names)
     elif not {*chosen} <= {*names}:
-        _refuse(chosen, first, second, ks)
+        _refuse_lacking_metrics(chosen, first, second, ks)
     band = pass_band(second.evaluations, first.evaluations, intervals)
     shown = band if "pass" in chosen else None
     return Comparison(
@@ -244,7 +253,9 @@ def compare(
         most=(first.most, second.most),
         temperatures=(first.evaluations[0].temperature, second.evaluations[0].temperature),
         intervals=intervals,
-        rows=tuple(_rows((*first.evaluations, *second.evaluations), values, chosen, intervals)),
+        rows=tuple(
+            _paired_metrics((*first.evaluations, *second.evaluations), values, chosen, intervals)
+        ),
         available=tuple(names),
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
@@ -256,7 +267,7 @@ def compare(
             if (one := common.ungraded.get(name))
         },
         problems_read=read,
-        verdict="" if is_equal else (_in_words(first, second, values, band, intervals)),
+        verdict="" if is_equal else (_strategies_verdict(first, second, values, band, intervals)),
         equal=is_equal,
         by_task=differences_by_task(
             first.evaluations[0].tasks or second.evaluations[0].tasks,
@@ -267,17 +278,17 @@ def compare(
     )
 
 
-def _in_words(
+def _strategies_verdict(
     first: Side, second: Side, values: Mapping[str, BothValues], band: Band, config: IntervalConfig
 ) -> str:
     """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
     gaps = {name: paired_difference(b, a, config) for name, (a, b) in asked.items()}
-    one, other = _names(second.name, first.name)
+    one, other = _short_side_names(second.name, first.name)
     return strategies_in_words(one, other, gaps, band)
 
 
-def _on_shared(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
+def _on_shared_problems(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
     """Both on the problems that have enough graded samples in both, in the first one's order."""
     name = second.name if second.name != first.name else f"{second.name} (B)"
     common = comparable({first.name: first.evaluations, name: second.evaluations}, least)
@@ -304,7 +315,7 @@ def _on_same_problems(first_RP: Floats, second_RP: Floats) -> BothValues:
     return np.where(missing_P, np.nan, first_RP), np.where(missing_P, np.nan, second_RP)
 
 
-def _rows(
+def _paired_metrics(
     evaluations: Sequence[Evaluation],
     values: Mapping[str, BothValues],
     metrics: Iterable[str],
@@ -313,10 +324,13 @@ def _rows(
     """Return a row for each place of each of these metrics."""
     names = by_metric(list(values))
     chosen = [name for metric in metrics for name in names.get(metric, ())]
-    return [_row(name, *values[name], intervals, bounds_of(name, evaluations)) for name in chosen]
+    return [
+        _paired_metric(name, *values[name], intervals, bounds_of(name, evaluations))
+        for name in chosen
+    ]
 
 
-def _row(
+def _paired_metric(
     name: str,
     first_RP: Floats,
     second_RP: Floats,
@@ -329,29 +343,163 @@ def _row(
     reach = (difference.high - difference.low) / 2
     return PairedMetric(
         metric=metric,
-        k=_number(place) if place else None,
+        k=_read_place(place) if place else None,
         first=mean_over_problems(first_RP, intervals, bounds),
         second=mean_over_problems(second_RP, intervals, bounds),
         difference=difference,
         detectable=detectable_difference(spread, POWER, LEVEL, reach),
-        few=bounds is not None and any(_few(each, bounds) for each in (first_RP, second_RP)),
+        few=bounds is not None
+        and any(_is_decided_by_few(each, bounds) for each in (first_RP, second_RP)),
     )
 
 
-def _few(values_RP: Floats, bounds: Bounds) -> bool:
+def _is_decided_by_few(values_RP: Floats, bounds: Bounds) -> bool:
     value_P = np.atleast_2d(values_RP).mean(axis=0)
     known_P = value_P[~np.isnan(value_P)]
     return len(known_P) > 1 and bool(decided_by_few(known_P[None], bounds)[0])
 
 
-def _number(text: str) -> float:
+def _read_place(text: str) -> float:
     return int(text) if text.isdigit() else float(text)
 
 
-def _refuse(metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]) -> None:
+def _refuse_lacking_metrics(
+    metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]
+) -> None:
     """Say which run lacks what one of these metrics needs."""
     known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
     why = {run.name: incomplete(run.evaluations) for run in (first, second)}
     refuse_lacking(metrics, known, why)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")
+
+
+@dataclass(frozen=True)
+class SupportAt:
+    """How many problems are in each state with k samples of each run, in expectation.
+
+    Attributes:
+        k: Samples of a problem.
+        preserved, lost, gained, outside: Numbers of problems; they add up to all. At k = n they are
+            whole for one seed.
+        lost_again: How many problems a second k samples *of A* would lose: what chance alone does.
+            NaN where 2k samples are more than a problem has.
+    """
+
+    k: int
+    preserved: float
+    lost: float
+    gained: float
+    outside: float
+    lost_again: float
+
+    @property
+    def kept(self) -> float:
+        """Share of A's problems that B keeps (SRR of Wu et al.); NaN if A has none."""
+        return _share(self.preserved, self.lost)
+
+    @property
+    def new(self) -> float:
+        """Share of B's problems that A lacks (NDR of Wu et al.); NaN if B has none."""
+        return _share(self.gained, self.preserved)
+
+
+@dataclass(frozen=True)
+class ProblemSupport:
+    """The state of one problem with all samples of all seeds.
+
+    Attributes:
+        id: What names it.
+        state: One of `STATES`.
+        right: Right samples of A and of B.
+        samples: Samples of A and of B.
+        at_most: The success rate that B may have although none of its N samples is right, with 95%
+            confidence: 1 − 0.05^(1/N). NaN where one is.
+    """
+
+    id: str
+    state: str
+    right: tuple[int, int]
+    samples: tuple[int, int]
+    at_most: float
+
+
+@dataclass(frozen=True)
+class Support:
+    """The support dynamics of two runs: a row for each k, and the state of each problem."""
+
+    rows: tuple[SupportAt, ...]
+    problems: tuple[ProblemSupport, ...]
+
+
+def support_of(
+    first: Sequence[Evaluation], second: Sequence[Evaluation], ks: Sequence[int]
+) -> Support:
+    """Compute the support dynamics from run A to run B on the same problems.
+
+        lost = Σ_P pass@k of A · (1 − pass@k of B),     and the others in the same way
+
+    The two runs are independent, so a product of unbiased pass@k is unbiased. Seeds are averaged.
+
+    Args:
+        first: Evaluations of A, the reference, one for each seed.
+        second: Evaluations of B.
+        ks: Numbers of samples, each at most what every problem has.
+    """
+    return Support(
+        tuple(_support_at(first, second, k) for k in ks), tuple(_problem_states(first, second))
+    )
+
+
+def _support_at(first: Sequence[Evaluation], second: Sequence[Evaluation], k: int) -> SupportAt:
+    a_P, b_P = _chance_solved(first, k), _chance_solved(second, k)
+    return SupportAt(
+        k,
+        preserved=float((a_P * b_P).sum()),
+        lost=float((a_P * (1 - b_P)).sum()),
+        gained=float(((1 - a_P) * b_P).sum()),
+        outside=float(((1 - a_P) * (1 - b_P)).sum()),
+        lost_again=float(np.mean([_chance_lost_again(one, k).sum() for one in first])),
+    )
+
+
+def _chance_solved(evaluations: Sequence[Evaluation], k: int) -> Floats:
+    """Return the chance that k samples hold a right one, over seeds: (P,)."""
+    return np.mean([pass_at_k(one.correct_count_P, one.size_P, k) for one in evaluations], axis=0)
+
+
+def _chance_lost_again(one: Evaluation, k: int) -> Floats:
+    """P(of two disjoint k-sets of a problem's samples the first holds a right one, the other none).
+
+    C(n−c, k)/C(n, k) − C(n−c, 2k)/C(n, 2k)
+    """
+    if 2 * k > one.n:
+        return np.full(len(one), np.nan)
+    misses_P, misses_twice_P = (
+        1 - pass_at_k(one.correct_count_P, one.size_P, size) for size in (k, 2 * k)
+    )
+    return misses_P - misses_twice_P
+
+
+def _problem_states(
+    first: Sequence[Evaluation], second: Sequence[Evaluation]
+) -> list[ProblemSupport]:
+    right, sizes = (
+        [np.sum([getattr(one, name) for one in run], axis=0).tolist() for run in (first, second)]
+        for name in ("correct_count_P", "size_P")
+    )
+    counts = zip(zip(*right, strict=True), zip(*sizes, strict=True), strict=True)
+    return [
+        ProblemSupport(
+            id=str(id),
+            state=STATES[2 * (not a) + (not b)],
+            right=(a, b),
+            samples=(n, m),
+            at_most=math.nan if b else -math.expm1(math.log(1 - CONFIDENCE) / m),
+        )
+        for id, ((a, b), (n, m)) in zip(first[0].ids, counts, strict=True)
+    ]
+
+
+def _share(part: float, rest: float) -> float:
+    return part / (part + rest) if part + rest else math.nan

@@ -1,4 +1,4 @@
-"""Estimators from counts of a problem's samples: of correct ones (pass@k), and of each label.
+"""Estimators for a problem: from counts of its samples (pass@k), and of what two samples share.
 
 Axes: P problems, N samples of a problem (their number is ``n``), C labels of a problem's samples.
 
@@ -6,7 +6,7 @@ A metric "at k" is the expected value of a statistic of k fresh samples. Its est
 of the statistic over all C(n, k) subsets of the n samples of a problem, in closed form; such a
 mean (a complete U-statistic) is unbiased for every k ≤ n, and nothing is unbiased for k > n, which
 is therefore an error. All of them are `setrl.mean_set_scores` of an objective; this module has
-those that need no more than counts.
+those that need no more than counts, and the prefixes that two samples share.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from itertools import pairwise
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -265,3 +266,52 @@ def _checked_counts(counts: ArrayLike, n: int) -> Counts:
     if array.size and (array.min() < 0 or array.max() > n):
         raise ValueError(f"counts must be in [0, {n}], got {array.min()} … {array.max()}")
     return array.astype(np.int64)
+
+
+Tokens = str | Sequence[object]
+
+
+def mean_shared_prefix(samples: Sequence[Tokens]) -> float:
+    """Mean number of tokens that two samples of a problem share from their beginning.
+
+        Σ_{i<j} |common prefix of i and j| / C(n, 2)
+
+    A mean over pairs, so it is unbiased for two fresh samples, whatever n. In sorted order, two
+    samples share as much as the least similar neighbours between them: one pass over the n − 1
+    neighbours replaces the n²/2 pairs.
+
+    Args:
+        samples: Strings (of characters) or sequences of token ids. One that ends where another
+            continues diverges from it there.
+
+    Returns:
+        The mean; NaN for fewer than two samples.
+
+    >>> mean_shared_prefix(["abc", "abd", "ax"])
+    1.3333333333333333
+    """
+    ordered: list[Any] = sorted(s if isinstance(s, str) else tuple(s) for s in samples)
+    total = ending = 0  # over all pairs so far, and over the pairs that end at this sample
+    least: list[tuple[int, int]] = []  # what such pairs share, and how many share so much
+    for first, second in pairwise(ordered):
+        shared, number = common_prefix(first, second), 1
+        while least and least[-1][0] >= shared:
+            more, pairs = least.pop()
+            ending, number = ending - more * pairs, number + pairs
+        least.append((shared, number))
+        ending += shared * number
+        total += ending
+    every = len(ordered) * (len(ordered) - 1) // 2
+    return total / every if every else float("nan")
+
+
+def common_prefix(first: Tokens, second: Tokens) -> int:
+    """Tokens that two samples share from their beginning; halving, so that slices do the work."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

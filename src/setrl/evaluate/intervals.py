@@ -1,6 +1,6 @@
 """Intervals for means over problems and for paired differences, and what a comparison can detect.
 
-Axes: R training runs of an arm (its seeds), P problems, D bootstrap draws.
+Axes: R training runs of an arm (its seeds), P problems, K places of a curve.
 
 Problems are a draw from all possible problems, and seeds from all possible training runs. With one
 seed, the interval says how far another draw of problems would move the mean (Miller,
@@ -13,8 +13,27 @@ t_ν is the quantile of Student's t: three seeds show little of how seeds differ
 independent normal parts, such an interval contains the truth at least as often as its level says
 (Banerjee, Sankhyā 22, 1960). The noise of drawing n samples of a problem is in V_P and in V_R,
 which makes it wider still (Owen, Annals of Applied Statistics 1, 2007).
-`studies.interval_coverage` measures how often it contains the truth. Where few problems decide a
-mean, an interval reaches farther (`setrl.evaluate.tails`).
+`studies.interval_coverage` measures how often it contains the truth.
+
+Such an interval rests on the spread that was seen. Where few problems differ from the others, as
+for pass@k near 0% or 100%, the next problem may differ more than all of these, and the spread grows
+with it. The ends of an interval are therefore where the distance x from the mean is t standard
+errors of a mean that far away:
+
+    x² = t²·(SE² + w·x·(1 − x/R)/P)
+
+R is the range of a value, and w says how the variance of a problem grows with the mean. For w = 0
+this is Student's t. If no problem of P fails, w = 1 gives Wilson's interval of a share (JASA 22,
+1927), t²/(P + t²). To each side, w is the larger one of
+
+    Σ(d − d̄)³ / Σ(d − d̄)²          the skewness of what was seen (to one side only)
+    R·min(1, 3/N)                  what was not seen: values R away, at the end of the range
+
+N = (distance of a side's mean from the end of the range / its SE)² is how many problems of a kind
+would give this distance its relative error: if f problems of P fail and the others never do, N is
+f·P/(P − f). Three failures or fewer say no more than "few" (the rule of three). The bounds of both
+sides count for a difference, and all is symmetric in them.
+`studies.comparison_coverage` measures how often such intervals contain the truth.
 
 What can be detected follows from the paired variance over problems, by the normal approximation:
 with σ the standard deviation of the paired differences and P problems, the standard error is σ/√P,
@@ -29,6 +48,7 @@ shrink all of it (Miller, arXiv:2411.00640, Section 5).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
@@ -37,7 +57,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.evaluate.estimators import Floats
-from setrl.evaluate.tails import ROUNDING, Bounds, ends, sum_of
+
+ROUNDING = 1e-9  # closer values are equal: they come from sums of many terms
+FEW = 3  # problems that differ from the others: what they do not show may be as large as possible
+
+Bounds = tuple[float, float]  # the smallest and the largest value that a metric can have
+
 
 NORMAL = NormalDist()
 Part = tuple[float, int]  # a part of a squared standard error, and its degrees of freedom
@@ -150,7 +175,7 @@ def mean_over_problems(
 ) -> Estimate:
     """Mean over problems with an interval over problems, and over seeds when there are several.
 
-    The module has the formula, and `setrl.evaluate.tails` the part for few problems that differ.
+    The module has the formula, also for few problems that differ.
 
     Args:
         values_RP: One row for each seed, or (P,) for one seed. NaN leaves a problem out.
@@ -165,13 +190,13 @@ def mean_over_problems(
     """
     values = _seeds_by_problems(values_RP)
     kept = values[:, ~np.isnan(values).any(axis=0)]
-    stderr, (low, high) = _interval([kept], [kept], config or IntervalConfig(), bounds)
+    stderr, (low, high) = _interval_of_mean([kept], [kept], config or IntervalConfig(), bounds)
     return Estimate(
-        value=_mean(kept),
+        value=_mean_or_nan(kept),
         low=low,
         high=high,
         stderr=stderr,
-        per_seed=tuple(_mean(row) for row in kept),
+        per_seed=tuple(_mean_or_nan(row) for row in kept),
         problems=kept.shape[1],
         missing=values.shape[1] - kept.shape[1],
     )
@@ -209,17 +234,21 @@ def paired_difference(
     first, second = first[:, usable], second[:, usable]
     gap_P = first.mean(axis=0) - second.mean(axis=0)
     runs = runs_that_differ(first, second)
-    stderr, (low, high) = _interval([first, second], runs, config or IntervalConfig(), bounds)
+    stderr, (low, high) = _interval_of_mean(
+        [first, second], runs, config or IntervalConfig(), bounds
+    )
     return Difference(
-        value=_mean(gap_P),
+        value=_mean_or_nan(gap_P),
         low=low,
         high=high,
         stderr=stderr,
-        improvement=_mean(0.5 + 0.5 * np.sign(np.where(np.abs(gap_P) < ROUNDING, 0.0, gap_P))),
+        improvement=_mean_or_nan(
+            0.5 + 0.5 * np.sign(np.where(np.abs(gap_P) < ROUNDING, 0.0, gap_P))
+        ),
         problems=len(gap_P),
         missing=int((~usable).sum()),
-        first=_mean(first),
-        second=_mean(second),
+        first=_mean_or_nan(first),
+        second=_mean_or_nan(second),
     )
 
 
@@ -244,7 +273,7 @@ def detectable_difference(
     >>> round(detectable_difference(0.05), 4)
     0.1401
     """
-    needed = _reach(power, level)
+    needed = _reach_for_power(power, level)
     return needed * stderr if reach is None else reach + NORMAL.inv_cdf(power) * stderr
 
 
@@ -272,7 +301,7 @@ def problems_needed(
     if math.isnan(stderr):
         raise ValueError("stderr must be a number, got NaN: a pilot needs at least two problems")
     spread = stderr * math.sqrt(problems)
-    return max(1, math.ceil((_reach(power, level) * spread / difference) ** 2))
+    return max(1, math.ceil((_reach_for_power(power, level) * spread / difference) ** 2))
 
 
 def _seeds_by_problems(values: ArrayLike) -> Floats:
@@ -282,7 +311,7 @@ def _seeds_by_problems(values: ArrayLike) -> Floats:
     return array
 
 
-def _mean(values: Floats) -> float:
+def _mean_or_nan(values: Floats) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
@@ -292,7 +321,7 @@ def runs_that_differ(first_RX: Floats, second_RX: Floats) -> list[Floats]:
     return [first_RX - second_RX] if same else [first_RX, second_RX]
 
 
-def _interval(
+def _interval_of_mean(
     arms: list[Floats], runs: list[Floats], config: IntervalConfig, bounds: Bounds | None
 ) -> tuple[float, tuple[float, float]]:
     """Return the standard error and the ends of the interval of a mean over problems.
@@ -307,14 +336,17 @@ def _interval(
     if problems < 2:
         return math.nan, (math.nan, math.nan)
     sides = [arm.mean(axis=0, keepdims=True) for arm in arms]
-    parts = [_part(sum_of(sides)[0]), *(_part(one.mean(axis=1)) for one in runs if len(one) > 1)]
+    parts = [
+        _variance_and_degrees(sum_of(sides)[0]),
+        *(_variance_and_degrees(one.mean(axis=1)) for one in runs if len(one) > 1),
+    ]
     reach = math.hypot(*(t_quantile(nu, config.level) * math.sqrt(v) for v, nu in parts))
     within = bounds or (min(arm.min() for arm in arms), max(arm.max() for arm in arms))
     low, high = ends(sides, np.array([reach]), t_quantile(problems - 1, config.level), within)
     return math.sqrt(sum(variance for variance, _ in parts)), (float(low[0]), float(high[0]))
 
 
-def _part(values: Floats) -> Part:
+def _variance_and_degrees(values: Floats) -> Part:
     """Return the squared standard error of a mean, and its degrees of freedom."""
     return float(values.var(ddof=1)) / len(values), len(values) - 1
 
@@ -342,9 +374,89 @@ def t_quantile(degrees: int, level: float) -> float:
     return math.sqrt(degrees) * math.tan(angle)
 
 
-def _reach(power: float, level: float) -> float:
+def _reach_for_power(power: float, level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
     if not level / 2 < power < 1:
         raise ValueError(f"power must be in (level/2, 1) = ({level / 2:g}, 1), got {power}")
     return NORMAL.inv_cdf(1 - level / 2) + NORMAL.inv_cdf(power)
+
+
+def ends(
+    sides: Sequence[Floats], reach_K: Floats, factor: float, bounds: Bounds | None = None
+) -> tuple[Floats, Floats]:
+    """Return both ends of intervals for the mean of one side, or of the first minus the second.
+
+    Args:
+        sides: One or two arrays (K, P), the values of each problem.
+        reach_K: t·SE, or the factor of a band times SE.
+        factor: t, or the factor of a band.
+        bounds: What values a side can have, as 0 and 1 for a share; by default the range of those
+            that it has.
+
+    Returns:
+        Lower and upper ends, (K,) each, within what the bounds allow.
+    """
+    low_K, high_K = _range_of_values(sides, bounds)
+    seen, unseen = _variance_growth_seen(sides), _variance_growth_unseen(sides, low_K, high_K)
+    below, above = (np.maximum(*each) for each in zip(seen, unseen, strict=True))
+    problems = sides[0].shape[1]
+    value_K = sum_of(sides).mean(axis=1)
+    least_K, most_K = (low_K, high_K) if len(sides) == 1 else (low_K - high_K, high_K - low_K)
+    scale = factor**2 / problems
+    lower_K = value_K - _distance_to_end(below * scale, high_K - low_K, reach_K)
+    upper_K = value_K + _distance_to_end(above * scale, high_K - low_K, reach_K)
+    return np.maximum(lower_K, least_K), np.minimum(upper_K, most_K)
+
+
+def sum_of(sides: Sequence[Floats]) -> Floats:
+    """Return the values of one side, or the first side's minus the second's."""
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+
+
+def decided_by_few(value_KP: Floats, bounds: Bounds) -> np.ndarray:
+    """Return whether no more than three problems decide how far a mean is from a bound, (K,)."""
+    return np.minimum(*(_problems_behind_distance(np.abs(value_KP - end)) for end in bounds)) <= FEW
+
+
+def _range_of_values(sides: Sequence[Floats], bounds: Bounds | None) -> tuple[Floats, Floats]:
+    if bounds is not None:
+        return tuple(np.full(len(sides[0]), float(end)) for end in bounds)  # type: ignore[return-value]
+    every_KX = np.hstack(sides)
+    return every_KX.min(axis=1), every_KX.max(axis=1)
+
+
+def _variance_growth_seen(sides: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Return the w of the skewness, below and above."""
+    values_KP = sum_of(sides)
+    off_KP = values_KP - values_KP.mean(axis=1, keepdims=True)
+    squares_K, cubes_K = (off_KP**2).sum(axis=1), (off_KP**3).sum(axis=1)
+    known_K = squares_K > ROUNDING**2
+    skew_K = np.divide(cubes_K, squares_K, out=np.zeros_like(cubes_K), where=known_K)
+    return np.maximum(-skew_K, 0), np.maximum(skew_K, 0)
+
+
+def _variance_growth_unseen(
+    sides: Sequence[Floats], low_K: Floats, high_K: Floats
+) -> tuple[Floats, Floats]:
+    """Return the w of what was not seen, below and above: the second side counts the other way."""
+    found: list[tuple[Floats, Floats]] = []
+    for side_KP in sides:
+        down_K = FEW / np.maximum(_problems_behind_distance(high_K[:, None] - side_KP), FEW)
+        up_K = FEW / np.maximum(_problems_behind_distance(side_KP - low_K[:, None]), FEW)
+        found.append((down_K, up_K) if not found else (up_K, down_K))
+    below, above = (np.max(each, axis=0) for each in zip(*found, strict=True))
+    return (high_K - low_K) * below, (high_K - low_K) * above
+
+
+def _problems_behind_distance(distance_KP: Floats) -> Floats:
+    """Return N, (mean/SE)², of the distances from a bound: 0 if all are 0."""
+    mean_K, problems = distance_KP.mean(axis=1), distance_KP.shape[1]
+    variance_K = np.maximum(distance_KP.var(axis=1, ddof=1) / problems, ROUNDING**2)
+    return np.where(mean_K > ROUNDING, mean_K**2 / variance_K, 0.0)
+
+
+def _distance_to_end(w_K: Floats, range_K: Floats, reach_K: Floats) -> Floats:
+    """Return the larger x with x² = reach² + w·x·(1 − x/R)."""
+    more_K = 1 + np.divide(w_K, range_K, out=np.zeros_like(w_K), where=range_K > 0)
+    return (w_K / 2 + np.sqrt(w_K**2 / 4 + more_K * reach_K**2)) / more_K

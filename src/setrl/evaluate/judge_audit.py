@@ -1,6 +1,11 @@
 """How far a judge can be trusted: its agreement with itself, with another judge and with the truth.
 
 All measures here describe one group; `setrl.show.report` computes means and intervals over groups.
+
+Labels are names only: a labeling is a partition, and renaming its labels changes nothing here.
+A degenerate sample (−1) is in no pair. In what is counted over pairs (the adjusted Rand index, the
+pairwise scores) it is therefore the same as a sample with a label that no other has; `flips`
+distinguishes the two.
 """
 
 from __future__ import annotations
@@ -9,17 +14,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, count
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setrl.core.advantages import AnyMethod
-from setrl.evaluate.agreement import Labeling, agreement
 from setrl.judges.base import Group, Judge, Judgement
+from setrl.judges.partition import load, together
 from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.progress import watched
 
+Labeling = Sequence[int]
 NO_SIGNAL = 1e-12  # an advantage of this size is rounding error, and counts as 0
 MEASURES = (
     "adjusted_rand",
@@ -87,26 +94,26 @@ def audit(
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders}")
     labelings_GR = rejudge(groups, judge_for, orders, seed)
-    others = [_whole(one) for one in pairwise.judge(groups)] if pairwise else None
+    others = [_labels_if_complete(one) for one in pairwise.judge(groups)] if pairwise else None
     tables: dict[str, list[dict[str, float]]] = {"itself": [], "pairwise": [], "gold": []}
     for place, labelings in enumerate(labelings_GR):
         other = others[place] if others else None
         truth = gold[place] if gold else None
-        credit = _Credit(method, rewards[place] if rewards else None)
-        in_pairs = [_alone(labelings[0]), _alone(other)]
+        credit = _GroupCredit(method, rewards[place] if rewards else None)
+        in_pairs = [_separate_degenerate(labelings[0]), _separate_degenerate(other)]
         credit.prepare([*labelings, *in_pairs, truth])
         known = [labels for labels in labelings if labels is not None]
-        tables["itself"].append(_mean(combinations(known, 2), credit))
-        tables["pairwise"].append(_mean([in_pairs], credit))
-        tables["gold"].append(_mean([(labels, truth) for labels in known], credit))
+        tables["itself"].append(_mean_measures(combinations(known, 2), credit))
+        tables["pairwise"].append(_mean_measures([in_pairs], credit))
+        tables["gold"].append(_mean_measures([(labels, truth) for labels in known], credit))
     return JudgeFindings(
         groups=len(groups),
         orders=orders,
         unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),
-        strategies=[_strategies(labelings[0]) for labelings in labelings_GR],
-        itself=_columns(tables["itself"]),
-        pairwise=_columns(tables["pairwise"]) if pairwise else {},
-        gold=_columns(tables["gold"]) if gold else {},
+        strategies=[_count_strategies(labelings[0]) for labelings in labelings_GR],
+        itself=_measures_by_column(tables["itself"]),
+        pairwise=_measures_by_column(tables["pairwise"]) if pairwise else {},
+        gold=_measures_by_column(tables["gold"]) if gold else {},
         labels=labelings_GR,
     )
 
@@ -117,20 +124,28 @@ def rejudge(
     """Judge each group in R orders: labels, G × R, each in the group's own order."""
     labelings_GR: list[list[Labeling | None]] = [[] for _ in groups]
     for number in watched(range(orders), "judge", orders, unit="order"):
-        shuffles = [_order(number, seed, place, group) for place, group in enumerate(groups)]
+        shuffles = [
+            _order_of_samples(number, seed, place, group) for place, group in enumerate(groups)
+        ]
         asked = [
             Group.of_texts(group.prompt, tuple(group.texts[i] for i in order))
             for group, order in zip(groups, shuffles, strict=True)
         ]
         judged = judge_for(number).judge(asked)
         for labelings, order, judgement in zip(labelings_GR, shuffles, judged, strict=True):
-            labelings.append(_put_back(_whole(judgement.read(len(order))), order))
+            labelings.append(
+                _labels_in_given_order(_labels_if_complete(judgement.read(len(order))), order)
+            )
     return labelings_GR
 
 
 def signs_changed(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
     """Share of samples whose advantage has another sign (−, 0 or +); NaN for no samples."""
-    return float(np.mean(_signs(values_N) != _signs(reference_N))) if len(values_N) else nan
+    return (
+        float(np.mean(_signs_without_noise(values_N) != _signs_without_noise(reference_N)))
+        if len(values_N)
+        else nan
+    )
 
 
 def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.float64]) -> float:
@@ -143,11 +158,11 @@ def advantage_change(values_N: NDArray[np.float64], reference_N: NDArray[np.floa
     return float(np.linalg.norm(values_N - reference_N) / size) if size > NO_SIGNAL else nan
 
 
-def _signs(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
+def _signs_without_noise(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sign(np.where(np.abs(values_N) <= NO_SIGNAL, 0.0, values_N))
 
 
-class _Credit:
+class _GroupCredit:
     """The advantages of one group under several labelings."""
 
     def __init__(self, method: AnyMethod | None, rewards: Sequence[float] | None):
@@ -180,7 +195,9 @@ class _Credit:
         }
 
 
-def _mean(pairs: Iterable[Sequence[Labeling | None]], credit: _Credit) -> dict[str, float]:
+def _mean_measures(
+    pairs: Iterable[Sequence[Labeling | None]], credit: _GroupCredit
+) -> dict[str, float]:
     """Every measure's mean over pairs of labelings, leaving out pairs for which it is undefined."""
     rows = [
         asdict(agreement(first, second)) | credit.compare(first, second)
@@ -192,15 +209,15 @@ def _mean(pairs: Iterable[Sequence[Labeling | None]], credit: _Credit) -> dict[s
     return {key: float(np.mean(column)) if column else nan for key, column in defined.items()}
 
 
-def _columns(rows: Sequence[dict[str, float]]) -> Measured:
+def _measures_by_column(rows: Sequence[dict[str, float]]) -> Measured:
     return {measure: [row[measure] for row in rows] for measure in MEASURES}
 
 
-def _strategies(labels: Labeling | None) -> float:
+def _count_strategies(labels: Labeling | None) -> float:
     return nan if labels is None else float(len({label for label in labels if label >= 0}))
 
 
-def _alone(labels: Labeling | None) -> Labeling | None:
+def _separate_degenerate(labels: Labeling | None) -> Labeling | None:
     """Each degenerate sample with its own label."""
     if labels is None:
         return None
@@ -208,18 +225,118 @@ def _alone(labels: Labeling | None) -> Labeling | None:
     return tuple(next(unused) if label == DEGENERATE else label for label in labels)
 
 
-def _order(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
+def _order_of_samples(number: int, seed: int, place: int, group: Group) -> NDArray[np.int64]:
     """Return the r-th order of a group's samples; the first order is the given one."""
     if number == 0:
         return np.arange(len(group.texts))
     return np.random.default_rng([seed, number, place]).permutation(len(group.texts))
 
 
-def _whole(judgement: Judgement) -> Labeling | None:
+def _labels_if_complete(judgement: Judgement) -> Labeling | None:
     """Return the labels of a group; None if that of a sample is unknown: pairs need both."""
     labels_N = judgement.labels_N
     return None if labels_N is None or None in labels_N else labels_N  # type: ignore[return-value]
 
 
-def _put_back(labels: Labeling | None, order: NDArray[np.int64]) -> Labeling | None:
+def _labels_in_given_order(labels: Labeling | None, order: NDArray[np.int64]) -> Labeling | None:
     return labels and by_first_appearance(np.array(labels)[np.argsort(order)].tolist())
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One labeling against another, the reference.
+
+    Attributes:
+        adjusted_rand: Rand index corrected for chance (Hubert and Arabie, Journal of Classification
+            2, 1985): (both − e) / ((first + second)/2 − e) with e = first · second / pairs, where
+            `first`, `second` and `both` count the pairs together in one, in the other and in both.
+            1 for the same partition, 0 expected for random ones with parts of these sizes, below 0
+            for worse. Two partitions for which it is 0/0, both all together or both all apart, are
+            equal: 1. NaN for fewer than two samples.
+        precision: Of the pairs that are together, the share that the reference has together; NaN
+            without such pairs.
+        recall: Of the pairs that the reference has together, the share that are together; NaN
+            without such pairs.
+        f1: 2·both / (pairs together in one + in the other), `both` = together in both; the same
+            whichever is the reference. NaN if no pair is together in either.
+        flips: See `flips`.
+    """
+
+    adjusted_rand: float
+    precision: float
+    recall: float
+    f1: float
+    flips: float
+
+
+def agreement(labels_N: Labeling, reference_N: Labeling) -> Agreement:
+    """All measures at once.
+
+    >>> agreement([0, 0, 1, 1], [0, 0, 0, 1])
+    Agreement(adjusted_rand=0.0, precision=0.5, recall=0.333..., f1=0.4, flips=0.25)
+
+    Raises:
+        ValueError: If the labelings are not equally long.
+    """
+    first, second, both = _count_pairs_together(labels_N, reference_N)
+    return Agreement(
+        adjusted_rand=_adjusted_rand(labels_N, reference_N),
+        precision=_share_or_nan(both, first),
+        recall=_share_or_nan(both, second),
+        f1=_share_or_nan(2 * both, first + second),
+        flips=flips(labels_N, reference_N),
+    )
+
+
+def flips(labels_N: Labeling, reference_N: Labeling) -> float:
+    """Share of samples whose label must change for the partitions to be equal, in [0, 1].
+
+        1 − max over matchings m of #{i : m(labelᵢ) = referenceᵢ} / N
+
+    m pairs labels of the one with labels of the other, each at most once (an assignment
+    problem); degenerate matches only degenerate. NaN without samples.
+    """
+    first_N, second_N = _checked_labelings(labels_N, reference_N)
+    if not len(first_N):
+        return nan
+    degenerate = int(((first_N == DEGENERATE) & (second_N == DEGENERATE)).sum())
+    named_N = (first_N != DEGENERATE) & (second_N != DEGENERATE)
+    shared_CC = _load_sklearn_metrics().cluster.contingency_matrix(
+        first_N[named_N], second_N[named_N]
+    )
+    assign = load("scipy.optimize", "judge").linear_sum_assignment
+    matched = int(shared_CC[assign(shared_CC, maximize=True)].sum())
+    return 1.0 - (matched + degenerate) / len(first_N)
+
+
+def _count_pairs_together(labels_N: Labeling, reference_N: Labeling) -> tuple[int, ...]:
+    """Pairs of samples that are together in the first, in the second, and in both labelings."""
+    first_NN, second_NN = map(together, _checked_labelings(labels_N, reference_N))
+    grids = (first_NN, second_NN, first_NN & second_NN)
+    return tuple(int(np.triu(grid_NN, k=1).sum()) for grid_NN in grids)
+
+
+def _adjusted_rand(*labelings_N: Labeling) -> float:
+    """Return scikit-learn's index, where each degenerate sample has a label that no other has."""
+    alone_N = -1 - np.arange(len(labelings_N[0]))
+    named = [
+        np.where(np.equal(labels_N, DEGENERATE), alone_N, labels_N) for labels_N in labelings_N
+    ]
+    return _load_sklearn_metrics().adjusted_rand_score(*named) if len(alone_N) > 1 else nan
+
+
+def _load_sklearn_metrics() -> Any:
+    return load("sklearn.metrics", "judge")
+
+
+def _checked_labelings(labels_N: Labeling, reference_N: Labeling) -> tuple[NDArray, NDArray]:
+    first_N, second_N = np.asarray(labels_N, dtype=int), np.asarray(reference_N, dtype=int)
+    if first_N.ndim != 1 or first_N.shape != second_N.shape:
+        raise ValueError(
+            f"labelings must be of the same samples, got {first_N.shape} and {second_N.shape}"
+        )
+    return first_N, second_N
+
+
+def _share_or_nan(part: int, whole: int) -> float:
+    return part / whole if whole else nan

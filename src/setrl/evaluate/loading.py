@@ -1,20 +1,31 @@
-"""A file of samples → arrays, and what was noticed on the way."""
+"""A file of samples, or a folder with one for each training seed → arrays, and what was noticed.
+
+The path of a side is an evaluation file, a log, the folder of a model (with
+evaluation/<split>.jsonl in it), or the folder of an arm (with seed_*/evaluation/<split>.jsonl),
+whose seeds are averaged.
+"""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import cast
 
-from setrl.evaluate.disputes import Disputes
-from setrl.evaluate.samples import Evaluation, contradiction, evaluation_of
+from setrl.evaluate.samples import VERIFY, Evaluation, contradiction, evaluation_of
+from setrl.logs.importers.tools import tool_of
 from setrl.logs.log import Log, open_log
 from setrl.logs.options import Fate, LogOptions
-from setrl.logs.recording import graded_groups
+from setrl.logs.recording import Graded, graded_groups
 from setrl.logs.row_reader import RowReader
+from setrl.logs.run import Arm, Run
+from setrl.samples.values import is_same, written_number
 from setrl.support.errors import ConfigError, DataError
+from setrl.support.wording import are, count, first_of
 
+MOST = 1_000  # different answers that are compared: an evaluation must stay quick
 warnings = logging.getLogger(__name__)
 
 
@@ -32,7 +43,7 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
     log = open_log(path, LogOptions(allow_damaged=allow_damaged), ["correct"])
     if not log.is_own:
         raise DataError(f"{path} is not an evaluation file")
-    found = replace(_evaluation(log), options=())  # it takes none
+    found = replace(_evaluation_of_log(log), options=())  # it takes none
     if log.rows.damage:
         warnings.warning("%s; such lines are left out", log.rows.damage_note)
     return found
@@ -61,26 +72,28 @@ def load_samples(
     path, options = Path(path), options or LogOptions()
     log = open_log(path, options, ["correct"], tool=tool)
     disputes = Disputes()
-    evaluation = _evaluation(log, keep_bare, disputes)
+    evaluation = _evaluation_of_log(log, keep_bare, disputes)
     if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
-        return replace(evaluation, reading=_notes(*log.notes(), contradiction(evaluation)))
+        return replace(evaluation, reading=_as_notes(*log.notes(), contradiction(evaluation)))
     recognised = cast("RowReader", log.reader).recognised
     can_verify = ("--verify",) if recognised.fields.gold and not options.verify else ()
     evaluation = replace(evaluation, options=(*evaluation.options, *can_verify))
     said = disputes.note() if can_verify else ""
-    reading = (log.head, *_notes(*log.notes(), contradiction(evaluation), said))
+    reading = (log.head, *_as_notes(*log.notes(), contradiction(evaluation), said))
     return replace(evaluation, reading=reading, is_log=True, labels=recognised.labels)
 
 
-def _evaluation(log: Log, keep_bare: bool = False, disputes: Disputes | None = None) -> Evaluation:
+def _evaluation_of_log(
+    log: Log, keep_bare: bool = False, disputes: Disputes | None = None
+) -> Evaluation:
     groups = graded_groups(log, keep_bare)
     watched = groups if disputes is None else disputes.watch(groups)
     found = evaluation_of(watched, str(log.path), log.reader.columns)
     return replace(found, settings=log.reader.settings, repeated=log.repeated)
 
 
-def _notes(*found: str) -> tuple[str, ...]:
+def _as_notes(*found: str) -> tuple[str, ...]:
     return tuple(f"note: {note}" for note in found if note)
 
 
@@ -89,3 +102,161 @@ def _refuse_left_out(ungraded: Fate, found: Evaluation, path: Path) -> None:
     if ungraded == "wrong" and found.ungraded_P is not None and found.ungraded_are == "left-out":
         raise ConfigError(f"{path}: {found.ungraded_P.sum():,} samples without a grade were left "
                           "out at its import: --ungraded wrong needs the log itself")  # fmt: skip
+
+
+class Disputes:
+    """Compares grades with right answers while groups pass by.
+
+    An answer that is the text or number of the right one, and is marked wrong, disagrees; so does
+    another number that is marked right. Anything else needs a grader, which `--verify` asks for.
+    """
+
+    def __init__(self) -> None:
+        self._compared = self._disputed = 0
+        self._first = ""
+
+    def watch(self, groups: Iterable[Graded]) -> Iterator[Graded]:
+        """Yield the same groups, and compare the first answers."""
+        for one in groups:
+            if one.group.gold is not None and self._compared < MOST:
+                self._compare(one, one.group.gold)
+            yield one
+
+    def note(self) -> str:
+        """Say how many grades are disputed, with the first; empty for 0."""
+        if not self._disputed:
+            return ""
+        of = "of the first" if self._compared >= MOST else "of"
+        return (
+            f"{self._disputed:,} {of} {count(self._compared, 'different answer')} "
+            f"{are(self._disputed)} graded otherwise than the right answer says, the first: "
+            f"{self._first}; pass@k and majority@k follow the log; {VERIFY}"
+        )
+
+    def _compare(self, one: Graded, gold: str) -> None:
+        graded = {(s.answer, s.correct) for s in one.samples if s.answer and s.correct is not None}
+        for answer, right in sorted(graded):
+            self._compared += 1
+            if is_same(answer, gold) != right and (not right or _are_all_numbers(answer, gold)):
+                self._disputed += 1
+                self._first = self._first or (
+                    f"{answer[:60]!r} of {one.group.id[:60]!r} is marked "
+                    f"{'right' if right else 'wrong'}, and the right answer is {gold[-60:]!r}"
+                )
+
+
+def _are_all_numbers(*texts: str) -> bool:
+    return not any(map(isnan, map(written_number, texts)))
+
+
+@dataclass(frozen=True)
+class Side:
+    """The evaluations of a path, such as one side of a comparison.
+
+    Attributes:
+        name: Its path.
+        split: Which evaluation file was read.
+        evaluations: One for each training seed.
+        reading: How the fields of a log were read, and what was noticed.
+        seeds: The training seed of each evaluation; 0 outside the folder of an arm.
+        is_log: Whether it is a log, and neither an evaluation file nor a folder of them.
+    """
+
+    name: str
+    split: str
+    evaluations: tuple[Evaluation, ...]
+    reading: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    is_log: bool = False
+
+    @property
+    def n(self) -> int:
+        """Samples that every problem has of each seed."""
+        return min(evaluation.n for evaluation in self.evaluations)
+
+    @property
+    def most(self) -> int:
+        """Samples of the problem with the most."""
+        return max(evaluation.most for evaluation in self.evaluations)
+
+
+def load_side(
+    path: str | Path,
+    split: str = "test",
+    allow_damaged: bool = False,
+    log: LogOptions | None = None,
+) -> Side:
+    """Read the evaluations of a path.
+
+    Args:
+        path: An evaluation file, a log, a model's folder or an arm's folder.
+        split: Which evaluation file of a folder.
+        allow_damaged: See `setrl.evaluate.load_evaluation`.
+        log: How a log is read.
+
+    Raises:
+        ConfigError: When the path holds evaluations, and none of this split.
+        DataError: When the path holds no samples, a file is not an evaluation, or the seeds do not
+            match.
+    """
+    path = Path(path)
+    if is_samples(path):
+        options = replace(log or LogOptions(), allow_damaged=allow_damaged)
+        loaded = load_samples(path, options, keep_bare=True)
+        return Side(str(path), path.stem, (loaded,), loaded.reading, is_log=loaded.is_log)
+    arm = Arm(path)
+    files = {seed: model.evaluations.get(split) for seed, model in arm.seeds.items()}
+    by_seed = {seed: load_evaluation(file, allow_damaged) for seed, file in files.items() if file}
+    if not by_seed:
+        raise _no_evaluation_error(arm, split)
+    sizes = sorted({evaluation.n for evaluation in by_seed.values()})
+    if len(sizes) > 1:
+        raise DataError(f"{path}: all seeds must have the same n on {split}, got {sizes}")
+    return Side(str(path), split, tuple(by_seed.values()), seeds=tuple(by_seed))
+
+
+def common_split(*paths: Path) -> str:
+    """Choose the split to read: a given file, "test", or the only split that all paths have."""
+    for path in paths:
+        if is_samples(path):
+            return path.stem
+    known = {path: _splits_of_arm(Arm(path)) for path in paths}
+    for path, splits in known.items():
+        if not splits:
+            raise _no_evaluation_error(Arm(path), "test")
+    common = set.intersection(*known.values())
+    if "test" in common or len(common) == 1:
+        return "test" if "test" in common else common.pop()
+    have = [f"{path} has evaluations of {', '.join(sorted(of))}" for path, of in known.items()]
+    raise ConfigError(f"{'; '.join(have)}: choose one with --split")
+
+
+def other_splits(split: str, *paths: Path) -> list[str]:
+    """List the other splits on which all paths were evaluated; none of files of samples."""
+    if any(is_samples(path) for path in paths):
+        return []
+    return sorted(set.intersection(*(_splits_of_arm(Arm(path)) for path in paths)) - {split})
+
+
+def is_samples(path: Path) -> bool:
+    """Return whether a path holds samples, and is not the folder of a run, an arm or a model."""
+    return (path.exists() and not path.is_dir()) or tool_of(path) is not None
+
+
+def _splits_of_arm(arm: Arm) -> set[str]:
+    return {split for seed in arm.seeds.values() for split in seed.evaluations}
+
+
+def _no_evaluation_error(arm: Arm, split: str) -> ConfigError | DataError:
+    """Return the error for a path without samples, or without samples of this split."""
+    path = arm.path
+    if not path.exists():
+        return DataError(f"{path}: no such file or folder; give samples, or a folder with them")
+    if known := sorted(_splits_of_arm(arm)):
+        return ConfigError(f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}")
+    if arms := [name for name, other in Run(path).arms.items() if _splits_of_arm(other)]:
+        return DataError(f"{path} is a run with several arms: give one, {path / first_of(arms)}")
+    return DataError(
+        f"{path} is neither a file of samples, nor the folder of another tool's log, nor a folder "
+        f"with evaluation/{split}.jsonl or seed_*/evaluation/{split}.jsonl in it"
+    )

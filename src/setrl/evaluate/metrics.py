@@ -1,13 +1,14 @@
 """Every metric of an evaluation, by name: its values on each problem, and how it is displayed.
 
 A name is `metric@x` where the metric is a curve, over the samples k or the share τ, and just
-`metric` where it is one number.
+`metric` where it is one number. Axes: R seeds, P problems, N samples.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,16 +23,21 @@ from setrl.evaluate.estimators import (
     effective_number,
     g_pass_at_k,
     mean_g_pass_at_k,
+    mean_shared_prefix,
     pass_at_k,
 )
-from setrl.evaluate.prefixes import mean_shared_prefix
+from setrl.evaluate.intervals import Bounds, Estimate
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.tails import Bounds
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, usage_errors
 from setrl.support.names import look_up
-from setrl.support.wording import count
+from setrl.support.wording import count, interval, plain
 
+BY_NUMBER = ("cover", "effective_number", "top_share")  # their expected value depends on n
+CHOICES = 32  # of the samples that stay
+COLUMNS = ("rewards", "strategies", "answers", "proxy", "correct")
+
+BothValues = tuple[Floats, Floats]  # of two sides, (R, P) each
 Axis = Literal["k", "τ", ""]
 
 COVER_TAUS = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -46,13 +52,18 @@ class Metric:
         label: Its name in words.
         axis: The x-axis of its curve; "" for a single number.
         share: Whether it is a share of something, displayed as per cent.
-        digits: Digits after the point, if it is not a share.
+        digits: Digits after the point.
     """
 
     label: str
     axis: Axis = "k"
     share: bool = False
     digits: int = 1
+
+    @property
+    def scale(self) -> int:
+        """What a value is multiplied by where it is displayed."""
+        return 100 if self.share else 1
 
     @property
     def title(self) -> str:
@@ -189,7 +200,7 @@ def metric_values(
     """
     asked = set(only or METRICS)
     sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
-    values = _of_strategies(evaluation, asked)
+    values = _one_number_strategy_metrics(evaluation, asked)
     curves = _set_scores(evaluation, sizes, asked)
     n, correct_P = evaluation.sizes, evaluation.correct_count_P
     for place, k in enumerate(sizes):
@@ -202,10 +213,12 @@ def metric_values(
         values[f"cover@{tau:g}"] = cover_at(correct_P, n, tau)
     if "shared_prefix" in asked and evaluation.texts_kept > 1:
         values["shared_prefix"] = np.array([*map(mean_shared_prefix, evaluation.samples.texts)])
-    return _only_read(evaluation, values)
+    return _unread_as_nan(evaluation, values)
 
 
-def _of_strategies(evaluation: Evaluation, asked: Collection[str]) -> dict[str, Floats]:
+def _one_number_strategy_metrics(
+    evaluation: Evaluation, asked: Collection[str]
+) -> dict[str, Floats]:
     """Return the metrics of strategies that are one number; shares are of the labelled samples."""
     if not {"effective_number", "top_share", "degenerate"} & {*asked}:
         return {}
@@ -222,7 +235,7 @@ def _of_strategies(evaluation: Evaluation, asked: Collection[str]) -> dict[str, 
     return {name: values_P for name, values_P in values.items() if name in asked}
 
 
-def _only_read(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str, Floats]:
+def _unread_as_nan(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict[str, Floats]:
     """Replace metrics of labels that no sample has by NaN: 0 would claim that they were read."""
     unread = {
         metric
@@ -252,52 +265,60 @@ def _set_scores(
     }
 
 
-def _votes(evaluation: Evaluation) -> dict[str, Any]:
+def _answers_as_votes(evaluation: Evaluation) -> dict[str, Any]:
     """Return the answers: a sample without one is among the k, but votes for no answer."""
     return {"answers": evaluation.column("answers"), "abstain": True}
 
 
-def _best_of(evaluation: Evaluation) -> SetScore:
+def _best_of_inputs(evaluation: Evaluation) -> SetScore:
     if evaluation.samples.proxy is None:
         return None, objectives.best_of(), {}
-    proxy = {"proxy": _complete(evaluation, evaluation.samples.proxy)}
-    return _complete(evaluation, evaluation.graded_PN), objectives.best_of(), proxy
+    proxy = {"proxy": _incomplete_problems_as_nan(evaluation, evaluation.samples.proxy)}
+    return (
+        _incomplete_problems_as_nan(evaluation, evaluation.graded_PN),
+        objectives.best_of(),
+        proxy,
+    )
 
 
-def _max(evaluation: Evaluation) -> SetScore:
+def _max_inputs(evaluation: Evaluation) -> SetScore:
     rewards_PN = evaluation.samples.rewards
-    known_PN = _complete(evaluation, rewards_PN) if evaluation.has_rewards else None
+    known_PN = (
+        _incomplete_problems_as_nan(evaluation, rewards_PN) if evaluation.has_rewards else None
+    )
     return known_PN, objectives.max(), {}
 
 
-def _labelled(
+def _label_inputs(
     evaluation: Evaluation, objective: objectives.Objective, read_PN: NDArray[np.bool_]
 ) -> SetScore:
     """Leave out problems in which a sample has no label that the objective reads."""
     unread_PN = read_PN & np.isnan(evaluation.column("strategies"))
-    correct_PN = _complete(evaluation, np.where(unread_PN, np.nan, evaluation.correct_PN))
+    correct_PN = _incomplete_problems_as_nan(
+        evaluation, np.where(unread_PN, np.nan, evaluation.correct_PN)
+    )
     return correct_PN, objective, {"strategies": evaluation.counted("strategies")}
 
 
 SetScore = tuple[Any, objectives.Objective, dict[str, Any]]  # rewards (None: not known), fields
 SET_SCORES: dict[str, Callable[[Evaluation], SetScore]] = {
-    "majority": lambda e: (_right_answers(e), objectives.majority(), _votes(e)),
-    "vote_share": lambda e: (e.correct_PN, objectives.vote_share(), _votes(e)),
-    "strategies": lambda e: _labelled(e, objectives.distinct(), e.present_PN),
-    "correct_strategies": lambda e: _labelled(e, objectives.distinct_correct(), e.correct_PN),
-    "max": _max,
-    "best_of": _best_of,
+    "majority": lambda e: (_is_right_by_answer(e), objectives.majority(), _answers_as_votes(e)),
+    "vote_share": lambda e: (e.correct_PN, objectives.vote_share(), _answers_as_votes(e)),
+    "strategies": lambda e: _label_inputs(e, objectives.distinct(), e.present_PN),
+    "correct_strategies": lambda e: _label_inputs(e, objectives.distinct_correct(), e.correct_PN),
+    "max": _max_inputs,
+    "best_of": _best_of_inputs,
 }  # fmt: skip
 
 
-def _right_answers(evaluation: Evaluation) -> NDArray[np.bool_]:
+def _is_right_by_answer(evaluation: Evaluation) -> NDArray[np.bool_]:
     """Whether each sample's answer is right: some sample that gave it was verified correct."""
     answers = find_labels(evaluation.counted("answers"))
     verified_CB = answers.total(evaluation.correct_PN) > 0
     return answers.of_own(verified_CB) > 0
 
 
-def _complete(evaluation: Evaluation, values_PN: Floats) -> Floats:
+def _incomplete_problems_as_nan(evaluation: Evaluation, values_PN: Floats) -> Floats:
     """Replace all samples of a problem that lacks one by NaN.
 
     The sets of the samples that are left would be smaller than the sets of other problems and arms.
@@ -350,3 +371,75 @@ def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str
     for name in names:
         found.setdefault(name.partition("@")[0], []).append(name)
     return found
+
+
+def with_interval(name: str, estimate: Estimate) -> str:
+    """Write the value of a metric with its interval."""
+    shown = METRICS[name.partition("@")[0]]
+    value = plain(shown.scale * estimate.value, shown.digits) + "%" * shown.share
+    if math.isnan(estimate.low):
+        return f"{value} [—]"  # of one problem
+    return f"{value} {interval(estimate.ends, shown.scale, shown.digits)}"
+
+
+def paired_values(
+    first: Sequence[Evaluation],
+    second: Sequence[Evaluation],
+    of_first: Mapping[str, Floats],
+    of_second: Mapping[str, Floats],
+) -> dict[str, BothValues]:
+    """Return the values of the metrics that two sides have, from as many samples where this counts.
+
+    Most metrics at k have the same expected value for any number of samples. Cover@τ, the effective
+    number of strategies and the share of the commonest do not: of two equal models, the one with
+    more samples has more strategies. They are compared on as many samples of a problem as the side
+    with fewer has, averaged over random choices of these samples.
+
+    Args:
+        first, second: One evaluation for each seed, on the same problems.
+        of_first, of_second: Metric@x → values of all samples, (R, P).
+    """
+    both = {name: (of_first[name], of_second[name]) for name in of_first if name in of_second}
+    asked = {metric for name in both if (metric := name.partition("@")[0]) in BY_NUMBER}
+    sizes = [one.size_P for one in (*first, *second)]
+    if not asked or all((size_P == sizes[0]).all() for size_P in sizes):
+        return both
+    fewest_P = np.min(sizes, axis=0)
+    a, b = (
+        [_mean_over_thinnings(one, fewest_P, asked) for one in side] for side in (first, second)
+    )
+    return both | {
+        name: (np.stack([one[name] for one in a]), np.stack([one[name] for one in b]))
+        for name in both
+        if name.partition("@")[0] in asked
+    }
+
+
+def thin(evaluation: Evaluation, n_P: NDArray[np.int64], rng: np.random.Generator) -> Evaluation:
+    """Return n_P of the samples of each problem, chosen at random."""
+    key_PN = np.where(evaluation.present_PN, rng.random(evaluation.present_PN.shape), 2)
+    chosen_PN = key_PN.argsort(axis=1)[:, : n_P.max()]
+    samples = evaluation.samples
+    given = {name: value for name in COLUMNS if (value := getattr(samples, name)) is not None}
+    mask = np.arange(n_P.max()) < n_P[:, None]
+    kept: dict[str, Any] = {
+        name: np.where(mask, np.take_along_axis(value, chosen_PN, 1), np.nan)
+        for name, value in given.items()
+    }
+    return replace(evaluation, samples=replace(samples, **kept, mask=mask, texts=()))
+
+
+def _mean_over_thinnings(
+    evaluation: Evaluation, n_P: NDArray[np.int64], asked: Collection[str]
+) -> dict[str, Floats]:
+    if (evaluation.size_P == n_P).all():
+        return metric_values(evaluation, [1], asked)
+    rng = np.random.default_rng(0)
+    every = [metric_values(thin(evaluation, n_P, rng), [1], asked) for _ in range(CHOICES)]
+    return {name: _mean_of_known([values[name] for values in every]) for name in every[0]}
+
+
+def _mean_of_known(every_CP: Sequence[Floats]) -> Floats:
+    known_P = np.isfinite(every_CP).sum(axis=0)
+    unknown = np.full(len(known_P), np.nan)
+    return np.divide(np.nansum(every_CP, axis=0), known_P, out=unknown, where=known_P > 0)

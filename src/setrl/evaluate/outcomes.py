@@ -84,20 +84,20 @@ def outcome_table(outcomes: Outcomes, label: Callable[[str], str] = str) -> dict
             {
                 "arm": arm,
                 "seeds": list(seeds),
-                "metrics": {name: _numbers(seeds, name) for name in names},
+                "metrics": {name: _mean_and_seed_values(seeds, name) for name in names},
             }
             for arm, seeds in arms.items()
         ],
-        "verdict": _sentences(arms, quality, diversity[:1], label),
+        "verdict": _verdict_sentences(arms, quality, diversity[:1], label),
     }
 
 
-def _numbers(seeds: Mapping[int, Mapping[str, float]], name: str) -> dict[str, Any]:
+def _mean_and_seed_values(seeds: Mapping[int, Mapping[str, float]], name: str) -> dict[str, Any]:
     values = [metrics.get(name, math.nan) for metrics in seeds.values()]
     return {**asdict(over_seeds(values)), "seeds": values}
 
 
-def _sentences(
+def _verdict_sentences(
     arms: Outcomes, quality: str | None, diversity: Sequence[str], label: Callable[[str], str]
 ) -> list[str]:
     """Which arms are best in success and in diversity, and which no other arm beats in both."""
@@ -107,7 +107,7 @@ def _sentences(
                for arm, seeds in arms.items()}
         for name in chosen
     }  # fmt: skip
-    lines = [line for name in chosen if (line := _best(name, means, label))]
+    lines = [line for name in chosen if (line := _highest_mean_text(name, means, label))]
     if len(chosen) == 2 and len(arms) > 1:
         spots = {arm: (means[chosen[0]][arm], means[chosen[1]][arm]) for arm in arms}
         names = [label(arm) for arm in unbeaten(spots)]
@@ -115,10 +115,12 @@ def _sentences(
         if names:
             arm = names[0] if len(names) == 1 else f"any of {in_a_row(names)}"
             lines.append(f"No other arm is at least as good as {arm} in both {both}.")
-    return [*lines, *_luck(arms)] if lines else []
+    return [*lines, *_few_seeds_text(arms)] if lines else []
 
 
-def _best(name: str, means: Mapping[str, Mapping[str, float]], label: Callable[[str], str]) -> str:
+def _highest_mean_text(
+    name: str, means: Mapping[str, Mapping[str, float]], label: Callable[[str], str]
+) -> str:
     """Say which arms have the highest mean of a metric, and their means of the other metrics."""
     known = {arm: value for arm, value in means[name].items() if not math.isnan(value)}
     if not known:
@@ -148,7 +150,7 @@ def unbeaten(spots: Mapping[str, tuple[float, float]]) -> list[str]:
     ]
 
 
-def _luck(arms: Outcomes) -> list[str]:
+def _few_seeds_text(arms: Outcomes) -> list[str]:
     """Say what the number of seeds allows to conclude."""
     trained = [sum(map(bool, seeds.values())) for arm, seeds in arms.items() if arm != BASE]
     if len(trained) < 2 or min(trained) >= ENOUGH_SEEDS:

@@ -1,6 +1,7 @@
 """Which problems figures are computed on: those that all have, with enough graded samples.
 
-Problems are the same by their ids, or else by their prompts.
+Problems are the same by their ids, or else by their prompts. Samples without a grade are counted,
+with how far pass@1 may be off because of them.
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setrl.evaluate.samples import VERIFY, Evaluation
-from setrl.evaluate.ungraded import Ungraded, ungraded_of
+from setrl.logs.options import Fate
 from setrl.logs.settings import OF_A_TASK
 from setrl.support.errors import DataError
-from setrl.support.wording import are, count, have
+from setrl.support.wording import are, count, have, percent
 
 SHOWN = 60  # letters of an id or a prompt in a message
 
@@ -57,18 +58,21 @@ def on_common(arms: ByArm, least: int = 1) -> Common:
     notes: list[str] = []
     for name, found in arms.items():
         alike = [
-            one if one is first else _named_as(first, one, first_name, name, notes) for one in found
+            one if one is first else _renamed_as_first(first, one, first_name, name, notes)
+            for one in found
         ]
         shared = common.keys() & set.intersection(*(set(one.ids) for one in alike))
         if not shared:
             notes.append(f"{name} is left out: it shares no problem with {first_name}")
             continue
         named[name], common = alike, {one: None for one in common if one in shared}
-    notes += [note for name, found in named.items() if (note := _left_out(name, found, common))]
-    if note := _nearly_equal_of(arms):
+    notes += [
+        note for name, found in named.items() if (note := _left_out_text(name, found, common))
+    ]
+    if note := _nearly_equal_text(arms):
         notes.append(note)
     on_all = {name: [one.on(tuple(common)) for one in found] for name, found in named.items()}
-    return _with_samples(on_all, least, list(dict.fromkeys(notes)))
+    return _with_enough_samples(on_all, least, list(dict.fromkeys(notes)))
 
 
 def comparable(arms: ByArm, least: int = 1) -> Common:
@@ -86,12 +90,12 @@ def comparable(arms: ByArm, least: int = 1) -> Common:
             raise DataError(
                 f"{first} and {name} must have common problems: the first has "
                 f"{arms[first][0].ids[0][:SHOWN]!r}, the second {arms[name][0].ids[0][:SHOWN]!r}"
-                f"{f'; {near}' if (near := _nearly_equal_of(arms)) else ''}"
+                f"{f'; {near}' if (near := _nearly_equal_text(arms)) else ''}"
             )
     return common
 
 
-def _with_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
+def _with_enough_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
     """Keep the problems for which every evaluation has this many graded samples."""
     every = [one for found in arms.values() for one in found]
     drawn_P = np.min([one.drawn_P for one in every], axis=0)
@@ -106,20 +110,20 @@ def _with_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
         raise DataError(
             f"no problem has {count(least, f'{graded}sample')}{whose}: the largest {numbers} {most}"
         )
-    drawn = _chosen(arms, drawn_P >= least)
+    drawn = _choose_problems(arms, drawn_P >= least)
     ungraded = {name: one for name, found in drawn.items() if (one := ungraded_of(found))}
-    more = _too_few(drawn_P, size_P, least, _remedies(every))
-    return Common(_chosen(arms, size_P >= least), [*notes, *more], ungraded)
+    more = _too_few_samples_text(drawn_P, size_P, least, _grading_options_text(every))
+    return Common(_choose_problems(arms, size_P >= least), [*notes, *more], ungraded)
 
 
-def _chosen(arms: ByArm, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evaluation]]:
+def _choose_problems(arms: ByArm, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evaluation]]:
     rows = np.flatnonzero(is_chosen_P).tolist()
     if len(rows) == len(is_chosen_P):
         return {name: list(found) for name, found in arms.items()}
     return {name: [one.choose(rows) for one in found] for name, found in arms.items()}
 
 
-def _too_few(
+def _too_few_samples_text(
     drawn_P: NDArray[np.int64], size_P: NDArray[np.int64], least: int, remedies: list[str]
 ) -> Iterator[str]:
     """Say how many problems have too few samples, for each cause.
@@ -149,7 +153,7 @@ def _too_few(
                f"missing, and {are(bare)} in no figure{do}")  # fmt: skip
 
 
-def _remedies(evaluations: Sequence[Evaluation]) -> list[str]:
+def _grading_options_text(evaluations: Sequence[Evaluation]) -> list[str]:
     """Say which options of the command grade the samples without a grade."""
     read = [set(one.options) for one in evaluations if one.options or one.ungraded_P is not None]
     both = set.intersection(*read) if read else set()
@@ -157,14 +161,14 @@ def _remedies(evaluations: Sequence[Evaluation]) -> list[str]:
     return [text for option, text in says.items() if option in both]
 
 
-def _named_as(
+def _renamed_as_first(
     first: Evaluation, other: Evaluation, first_name: str, name: str, notes: list[str]
 ) -> Evaluation:
     """Return an evaluation whose problems have the ids of another one's equal problems.
 
     That prompts were compared is added to the notes.
     """
-    other = _in_task(first, other)
+    other = _with_task_in_ids(first, other)
     if set(first.ids) & set(other.ids):
         _refuse_other_prompts(first, other, first_name, name)
         return other
@@ -184,7 +188,7 @@ def _named_as(
     return replace(other, samples=replace(other.samples, ids=tuple(ids)))
 
 
-def _in_task(first: Evaluation, other: Evaluation) -> Evaluation:
+def _with_task_in_ids(first: Evaluation, other: Evaluation) -> Evaluation:
     """Return an evaluation whose ids name the task where another one's do, or do not.
 
     The ids of a log of several tasks may begin with the task; those of a log of one do not.
@@ -220,7 +224,7 @@ def _refuse_other_prompts(first: Evaluation, other: Evaluation, first_name: str,
             )
 
 
-def _left_out(name: str, found: Sequence[Evaluation], common: Mapping[str, None]) -> str:
+def _left_out_text(name: str, found: Sequence[Evaluation], common: Mapping[str, None]) -> str:
     """Say how many problems of an arm are not common; empty if all are."""
     missing = list(dict.fromkeys(i for one in found for i in one.ids if i not in common))
     if not missing:
@@ -230,7 +234,7 @@ def _left_out(name: str, found: Sequence[Evaluation], common: Mapping[str, None]
     return f"{count(len(missing), 'problem')} of {name} left out, {such}: not all have {it}"
 
 
-def _nearly_equal_of(arms: ByArm) -> str:
+def _nearly_equal_text(arms: ByArm) -> str:
     return nearly_equal(i for found in arms.values() for one in found for i in one.ids)
 
 
@@ -250,3 +254,61 @@ def nearly_equal(ids: Iterable[str]) -> str:
         f"for space at an end or a form of Unicode, the first: {first} and {second}; they are read "
         "as different problems"
     )
+
+
+@dataclass(frozen=True)
+class Ungraded:
+    """The samples without a grade.
+
+    They are of the problems that would be in the figures if all samples had a grade.
+
+    Attributes:
+        samples: How many.
+        of_all: Of how many samples, graded or not.
+        are: Whether these samples are left out, or count as wrong.
+        if_wrong, if_right: pass@1 if all of them were wrong, and if all were right.
+    """
+
+    samples: int
+    of_all: int
+    are: Fate
+    if_wrong: float
+    if_right: float
+
+    def sentence(self, name: str) -> str:
+        """Say what became of them, and the bounds of pass@1.
+
+        >>> Ungraded(27, 2280, "left-out", 0.31, 0.322).sentence("a")
+        'a: 27 of 2,280 samples have no grade and are left out of everything, including votes and
+        strategies; pass@1 would be 31.0% if all of them were wrong, 32.2% if all were right'
+        """
+        is_one = self.samples == 1
+        counts, are, have = ("counts", "is", "has") if is_one else ("count", "are", "have")
+        fate = f"{counts} as wrong" if self.are == "wrong" else (
+            f"{are} left out of everything, including votes and strategies")  # fmt: skip
+        return (
+            f"{name}: {self.samples:,} of {count(self.of_all, 'sample')} {have} no grade and {fate}"
+            f"; pass@1 would be {percent(self.if_wrong)} if all of them were wrong, "
+            f"{percent(self.if_right)} if all were right"
+        )
+
+
+def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
+    """Count them in an arm's evaluations, one for each seed; None if every sample has a grade.
+
+    With c correct of n samples in the figures and u without a grade, a problem's pass@1 is from
+    c/(n + u) to (c + u)/(n + u) where these are left out, and from c/n to (c + u)/n where they are
+    among the n.
+    """
+    found = [(e, e.ungraded_P) for e in evaluations if e.ungraded_P is not None]
+    samples = sum(int(u_P.sum()) for _, u_P in found)
+    if not samples:
+        return None
+    bounds, of_all = [], 0
+    for e in evaluations:
+        u_P = np.zeros(len(e)) if e.ungraded_P is None else e.ungraded_P
+        c_P = e.correct_count_P
+        bounds.append((np.mean(c_P / e.drawn_P), np.mean((c_P + u_P) / e.drawn_P)))
+        of_all += int(e.drawn_P.sum())
+    if_wrong, if_right = (float(end) for end in np.mean(bounds, axis=0))
+    return Ungraded(samples, of_all, found[0][0].ungraded_are, if_wrong, if_right)

@@ -112,7 +112,7 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
         top_share=of.get("top_share"),
         degenerate=_share_degenerate(found.column("strategies")),
         right_strategies=dict(zip(numbers.tolist(), times.tolist(), strict=True)),
-        are_answers=_are_answers(found),
+        are_answers=_strategies_are_answers(found),
     )
 
 
@@ -132,7 +132,7 @@ def alike(right_P: np.ndarray, n_P: np.ndarray, num: int) -> Floats:
     return np.prod(np.clip(same_2PN, 0, None) / (n_P[:, None] - taken_N), axis=-1).sum(axis=0)
 
 
-def _are_answers(found: Evaluation) -> bool:
+def _strategies_are_answers(found: Evaluation) -> bool:
     """Whether strategies divide the samples of every prompt as answers do, some of them in two."""
     strategies_PN, answers_PN = found.counted("strategies"), found.counted("answers")
     both_PN = (strategies_PN >= 0) & (answers_PN >= 0)
@@ -192,7 +192,7 @@ def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
         return TableRow(2, "only pass@1 counts", "GRPO", (GRPO,))
     if goal == "pass@k" and rate < HARD:
         return TableRow(3, "only pass@K counts, and fewer than a third of the samples are right",
-                   "MaxPO with K near 1/p̂ − 1", (_pass_k(found),))  # fmt: skip
+                   "MaxPO with K near 1/p̂ − 1", (_pass_k_arm(found),))  # fmt: skip
     if found.are_answers or not found.has_strategies:
         return TableRow(5, "the only labels are final answers, or there are none",
                    "GRPO, or find a judge", (GRPO,), needs_judge=True)  # fmt: skip
@@ -206,7 +206,7 @@ def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
     return TableRow(9, "none of the rows above", "concave counts, α = 0", (CONCAVE,))
 
 
-def _pass_k(found: ShownLog) -> ArmConfig:
+def _pass_k_arm(found: ShownLog) -> ArmConfig:
     set_size = found.quiet_set_size
     return {"method": "maxpo", "set_size": set_size} if set_size > 1 else {"method": "dr_grpo"}
 
@@ -231,10 +231,10 @@ def recommendation_text(found: ShownLog, row: TableRow, command: str, unread: st
         unread: Names of the fields of the log that have no role, and of which one may be the
             strategy.
     """
-    return "\n".join([*_advice(found, row, command, unread), "", *_lines(found)])
+    return "\n".join([*_advice_lines(found, row, command, unread), "", *_shown_lines(found)])
 
 
-def _advice(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterator[str]:
+def _advice_lines(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterator[str]:
     yield f"row {row.number} of the table in docs/choosing.md holds: {row.holds}"
     yield f"do     {row.do}"
     if row.needs_judge and not found.has_strategies:
@@ -246,7 +246,7 @@ def _advice(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterat
         yield f"{start}  in a TRL script: method={in_python(one)}"
     if row.methods:
         arms = {"grpo": GRPO, **{one["method"]: one for one in row.methods}}
-        listed = ", ".join(f"{arm}: {{{_keys(one)}}}" for arm, one in arms.items())
+        listed = ", ".join(f"{arm}: {{{_config_text(one)}}}" for arm, one in arms.items())
         yield "       or in the config of setrl train --config YOURS:"
         yield f"         arms: {{{listed}}}"
     if len(row.methods) > 1:
@@ -255,11 +255,11 @@ def _advice(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterat
                "the interval includes 0, train on")  # fmt: skip
 
 
-def _keys(config: ArmConfig) -> str:
+def _config_text(config: ArmConfig) -> str:
     return ", ".join(f"{key}: {value}" for key, value in config.items())
 
 
-def _lines(found: ShownLog) -> Iterator[str]:
+def _shown_lines(found: ShownLog) -> Iterator[str]:
     yield f"{size(found.prompts, 'prompt', *found.samples)}; 95% intervals over prompts"
     low, middle, high = (percent(share) for share in found.success_quantiles)
     success = found.success
@@ -270,7 +270,7 @@ def _lines(found: ShownLog) -> Iterator[str]:
     )
     yield (
         f"groups of {found.group_size} that are all right or all wrong: {percent(found.alike)}"
-        f"{_of_large(found)}; methods that read only rewards learn nothing from these"
+        f"{_of_large_groups_text(found)}; methods that read only rewards learn nothing from these"
     )
     if found.effective_number is not None and found.top_share is not None:
         number, top = found.effective_number, found.top_share
@@ -279,14 +279,14 @@ def _lines(found: ShownLog) -> Iterator[str]:
             f"{interval(number.ends)}, share of the commonest {percent(top.value)} "
             f"{interval(top.ends, 100)}; samples without one {percent(found.degenerate)}"
         )
-        yield _right_strategies(found)
+        yield _right_strategies_text(found)
     yield (
         "not seen in groups: whether the judge agrees with itself (row 4, setrl judge-audit), "
         "whether the grader calls wrong answers right (row 7), and what you have tried (row 10)"
     )
 
 
-def _of_large(found: ShownLog) -> str:
+def _of_large_groups_text(found: ShownLog) -> str:
     """Say which prompts a share of groups is of, where some have too few samples."""
     if found.alike_prompts == found.prompts:
         return ""
@@ -294,7 +294,7 @@ def _of_large(found: ShownLog) -> str:
             "samples")  # fmt: skip
 
 
-def _right_strategies(found: ShownLog) -> str:
+def _right_strategies_text(found: ShownLog) -> str:
     """Say how many prompts have how many right strategies."""
     counts = found.right_strategies
     many = sum(times for number, times in counts.items() if number > FEW_STRATEGIES)

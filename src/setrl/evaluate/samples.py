@@ -192,14 +192,17 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
     ungraded_P = np.array([one.ungraded for one in heads])
     is_as_wrong = any(len(one.as_wrong) for one in heads)
     width = np.arange(samples.num_samples)
-    ids, texts = _ids([one.group for one in heads]), tuple(tuple(one.texts) for one in heads)
+    ids, texts = (
+        _ids_of_groups([one.group for one in heads]),
+        tuple(tuple(one.texts) for one in heads),
+    )
     return Evaluation(
         replace(samples, ids=ids, texts=texts),
         ungraded_P if ungraded_P.any() else None,
         next((one.are for one in heads if one.ungraded), "left-out"),
         np.stack([np.isin(width, one.as_wrong) for one in heads]) if is_as_wrong else None,
         options=() if any(map(_has_dropped, heads)) else ("--ungraded wrong",),
-        tasks=_tasks([one.group for one in heads]),
+        tasks=_tasks_of_groups([one.group for one in heads]),
     )
 
 
@@ -212,12 +215,12 @@ def _has_dropped(graded: Graded) -> bool:
     return "ungraded" in graded.group.more
 
 
-def _tasks(groups: Sequence[Group]) -> tuple[str, ...]:
+def _tasks_of_groups(groups: Sequence[Group]) -> tuple[str, ...]:
     tasks = tuple(str(one.more.get("task") or "") for one in groups)
     return tasks if len({*tasks}) > 1 else ()
 
 
-def _ids(groups: Sequence[Group]) -> tuple[str, ...]:
+def _ids_of_groups(groups: Sequence[Group]) -> tuple[str, ...]:
     """Return what names the problems: in a log of training, ids name a group of one run."""
     prompts = tuple(one.prompt for one in groups)
     is_training = all(one.step is not None for one in groups)

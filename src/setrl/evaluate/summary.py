@@ -24,11 +24,9 @@ from setrl.evaluate.intervals import (
     paired_difference,
 )
 from setrl.evaluate.loading import load_evaluation
-from setrl.evaluate.metrics import bounds_of, seed_values
-from setrl.evaluate.problems import comparable
+from setrl.evaluate.metrics import bounds_of, paired_values, seed_values
+from setrl.evaluate.problems import Ungraded, comparable
 from setrl.evaluate.samples import Evaluation
-from setrl.evaluate.thinning import paired_values
-from setrl.evaluate.ungraded import Ungraded
 from setrl.logs.run import BASE, Run, base_as_cold, is_base
 from setrl.support import files
 from setrl.support.errors import DataError
@@ -256,7 +254,7 @@ def _summarise_split(
         if arm != BASE and arm not in cold
     ] + list(cold.items())  # fmt: skip
     differences = tuple(
-        _difference(arm, against, found, values, intervals)
+        _arm_difference(arm, against, found, values, intervals)
         for arm, against in pairs
         if against in found and arm != against
     )
@@ -289,7 +287,7 @@ def _arm_summary(
     )
 
 
-def _difference(
+def _arm_difference(
     arm: str,
     against: str,
     found: Mapping[str, Sequence[Evaluation]],

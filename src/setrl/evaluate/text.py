@@ -8,11 +8,10 @@ from operator import attrgetter
 from typing import TypeVar
 
 from setrl.evaluate.bands import Band, FirstLoss
-from setrl.evaluate.comparison import Comparison, PairedMetric
+from setrl.evaluate.comparison import STATES, Comparison, PairedMetric, ProblemSupport, Support
 from setrl.evaluate.intervals import Difference, Estimate, problems_needed
-from setrl.evaluate.metrics import METRICS, by_metric
+from setrl.evaluate.metrics import METRICS, by_metric, with_interval
 from setrl.evaluate.summary import ArmSummary
-from setrl.evaluate.support import STATES, ProblemSupport, Support
 from setrl.evaluate.verdicts import place
 from setrl.support.wording import (
     MISSING,
@@ -88,33 +87,25 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
     """Write the metrics of one axis, one line each place; without an axis, one each metric."""
     axis = METRICS[next(iter(chosen))].axis
     if not axis:
-        return table([[METRICS[metric].label, _cell(arm, metric)] for metric in chosen], (0, 1))
+        return table(
+            [[METRICS[metric].label, _metric_cell(arm, metric)] for metric in chosen], (0, 1)
+        )
     places = dict.fromkeys(name.partition("@")[2] for found in chosen.values() for name in found)
     band = arm.band if "pass" in chosen and arm.band is not None and arm.band.is_known else None
     titles = [METRICS[metric].title for metric in chosen]
     rows = [[axis, *titles[:1], *(["all k at once"] if band else []), *titles[1:]]]
     for x in sorted(places, key=float):
-        cells = [_cell(arm, f"{metric}@{x}") for metric in chosen]
+        cells = [_metric_cell(arm, f"{metric}@{x}") for metric in chosen]
         if band is not None:
             cells.insert(1, interval(band.at(int(x)), 100))
         rows.append([x, *cells])
     return table(rows, range(len(rows[0])), WIDTH)
 
 
-def _cell(arm: ArmSummary, name: str) -> str:
+def _metric_cell(arm: ArmSummary, name: str) -> str:
     if name not in arm.metrics:
         return MISSING
     return with_interval(name, arm.metrics[name])
-
-
-def with_interval(name: str, estimate: Estimate) -> str:
-    """Write the value of a metric with its interval."""
-    shown = METRICS[name.partition("@")[0]]
-    scale, digits = (100, 1) if shown.share else (1, shown.digits)
-    value = plain(scale * estimate.value, digits) + "%" * shown.share
-    if math.isnan(estimate.low):
-        return f"{value} [—]"  # of one problem
-    return f"{value} {interval(estimate.ends, scale, digits)}"
 
 
 def comparison_text(comparison: Comparison, details: bool = False, most: int | None = FEW) -> str:
@@ -128,24 +119,29 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     """
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     most = None if details else most
-    rows = [row for metric in metrics for row in _spread(comparison.of(metric), most)]
+    rows = [row for metric in metrics for row in _rows_over_curve(comparison.of(metric), most)]
     said = {metric: sentences(comparison, metric) for metric in metrics}
     if "pass" in said and comparison.problems > 1:
-        said["pass"][0] += _by_itself(rows, comparison.band)
+        said["pass"][0] += _differs_by_itself_text(rows, comparison.band)
     if details:
         notes = [sentence for found in said.values() for sentence in found]
     else:
-        notes = [*(found[0] for found in said.values()), *_detectable(comparison, rows[:1])]
-    notes += _few([row for row in rows if row.few] if comparison.problems > 1 else [])
+        notes = [
+            *(found[0] for found in said.values()),
+            *_detectable_differences_text(comparison, rows[:1]),
+        ]
+    notes += _decided_by_few_text(
+        [row for row in rows if row.few] if comparison.problems > 1 else []
+    )
     notes += over_fewer({f"{row.metric}@{row.k}": row.difference for row in rows})
     support = comparison.support
     parts = [
-        _head(comparison),
+        _comparison_head(comparison),
         comparison.verdict if comparison.problems > 1 else "",
-        *_tables(rows, comparison.band, details),
+        *_comparison_tables(rows, comparison.band, details),
         "" if support is None else support_text(support, details, most),
         "\n".join(dict.fromkeys(notes)),
-        _more(comparison, metrics, details, len(rows)),
+        _further_options_text(comparison, metrics, details, len(rows)),
     ]
     return "\n\n".join(filter(None, parts))
 
@@ -162,7 +158,7 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
     rows = [
         [f"{row.k}", *(plain(getattr(row, state)) for state in STATES), plain(row.lost_again),
          percent(row.kept), percent(row.new)]
-        for row in _spread(support.rows, most)
+        for row in _rows_over_curve(support.rows, most)
     ]  # fmt: skip
     states = {state: [one for one in support.problems if one.state == state] for state in STATES}
     listed = [
@@ -175,13 +171,13 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
             "Problems with k samples each: right in both (preserved), only in A (lost), only in B "
             "(gained), in neither (outside)",
             table([head, *rows], (), WIDTH),
-            *_how_sure(states["lost"]),
+            *_lost_for_sure_text(states["lost"]),
             *listed,
         ]
     )
 
 
-def _how_sure(lost: Sequence[ProblemSupport]) -> list[str]:
+def _lost_for_sure_text(lost: Sequence[ProblemSupport]) -> list[str]:
     """Say how often B may still solve what it lost with all samples."""
     if not lost:
         return []
@@ -197,14 +193,16 @@ def _how_sure(lost: Sequence[ProblemSupport]) -> list[str]:
     ]
 
 
-def _spread(rows: Sequence[Row], most: int | None) -> list[Row]:
+def _rows_over_curve(rows: Sequence[Row], most: int | None) -> list[Row]:
     """Return some rows of a curve: the first, the last, and others between them."""
     if most is None or len(rows) <= most:
         return list(rows)
     return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]
 
 
-def _more(comparison: Comparison, metrics: Sequence[str], details: bool, places: int) -> str:
+def _further_options_text(
+    comparison: Comparison, metrics: Sequence[str], details: bool, places: int
+) -> str:
     """Say what else the command can show."""
     others = [metric for metric in comparison.available if metric not in metrics]
     all_k = "all k, and " if places < len(comparison.rows) else ""
@@ -213,16 +211,8 @@ def _more(comparison: Comparison, metrics: Sequence[str], details: bool, places:
     return "\n".join(lines)
 
 
-def sentences(
-    comparison: Comparison, metric: str, names: tuple[str, str] = ("A", "B")
-) -> list[str]:
-    """Conclusions from the rows of a metric: where B is above or below A, what can be detected.
-
-    Args:
-        comparison: The comparison.
-        metric: One of its metrics.
-        names: What A and B are called.
-    """
+def sentences(comparison: Comparison, metric: str) -> list[str]:
+    """Conclusions from the rows of a metric: where B is above or below A, what can be detected."""
     rows = comparison.of(metric)
     if comparison.equal:
         return [EQUAL]
@@ -230,43 +220,40 @@ def sentences(
         return [f"{METRICS[metric].title}: {ONE_PROBLEM}"]
     band = comparison.band if metric == "pass" else None
     verdicts = (
-        [_verdict(rows, metric, names)]
+        [_single_places_verdict(rows, metric)]
         if band is None
-        else band_sentences(band, comparison.first_loss, names)
+        else band_sentences(band, comparison.first_loss)
     )
-    return [*verdicts, *_detectable(comparison, rows)]
+    return [*verdicts, *_detectable_differences_text(comparison, rows)]
 
 
-def band_sentences(
-    band: Band, losses: Mapping[str, FirstLoss], names: tuple[str, str] = ("A", "B")
-) -> list[str]:
+def band_sentences(band: Band, losses: Mapping[str, FirstLoss]) -> list[str]:
     """Say where B's pass@k is above or below A's pass@k, and where each may fall below the other.
 
     Args:
         band: Of B − A.
-        losses: Arm → where its first loss may lie.
-        names: What A and B are called.
+        losses: "A" and "B" → where its first loss may lie.
     """
     sure = f"{100 * band.level:g}% confidence"
     result = [
-        f"pass@k: {names[1]} is {place(band, names[0])} ({sure} for all k from 1 to {band.ks[-1]} "
-        "at once)."
+        f"pass@k: B is {place(band, 'A')} ({sure} for all k from 1 to {band.ks[-1]} at once)."
     ]
-    for loss, arm, other in zip(losses.values(), names, names[::-1], strict=True):
+    for side, other in ("AB", "BA"):
+        loss = losses[side]
         if loss.high is not None and loss.low > 1:
             where = f"k = {loss.low} to {loss.high}" if loss.low < loss.high else f"k = {loss.low}"
-            result.append(f"The first k at which {arm} is below {other}: {where} ({sure}).")
+            result.append(f"The first k at which {side} is below {other}: {where} ({sure}).")
     return result
 
 
-def _by_itself(rows: Sequence[PairedMetric], band: Band | None) -> str:
+def _differs_by_itself_text(rows: Sequence[PairedMetric], band: Band | None) -> str:
     """Say which pass@k of the table differs by its own interval, and not by the band."""
     sure = () if band is None else (*band.above, *band.below)
     found = [row for row in rows if row.metric == "pass" and row.difference.excludes_zero]
     found = [row for row in found if row.k not in sure]
     if not found:
         return ""
-    names = in_a_row([_name(row) for row in found])
+    names = in_a_row([_row_name(row) for row in found])
     gaps = [points(row.difference.value, row.difference.ends) for row in found]
     start = "Looked at by itself" if len(found) == 1 else "Each looked at by itself"
     does = "differs" if len(found) == 1 else "differ"
@@ -276,17 +263,18 @@ def _by_itself(rows: Sequence[PairedMetric], band: Band | None) -> str:
     )
 
 
-def _few(rows: Sequence[PairedMetric]) -> list[str]:
+def _decided_by_few_text(rows: Sequence[PairedMetric]) -> list[str]:
     """Say where the data cannot say much."""
     if not rows:
         return []
+    names = in_a_row([_row_name(row) for row in rows])
     return [
-        f"{in_a_row([_name(row) for row in rows])}: on one side, three problems or fewer decide "
+        f"{names}: on one side, three problems or fewer decide "
         f"the value; the interval is as wide as what they cannot rule out."
     ]
 
 
-def _head(comparison: Comparison) -> str:
+def _comparison_head(comparison: Comparison) -> str:
     lines = [
         f"{letter}  {name}: {between(n, most)} {'sample' if most == 1 else 'samples'} per problem"
         + ("" if math.isnan(t) else f", temperature {plain(t, 2)}")
@@ -316,66 +304,68 @@ def _head(comparison: Comparison) -> str:
     )
 
 
-def _tables(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> list[str]:
+def _comparison_tables(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> list[str]:
     """Write a table of pass@k, which has a band, and one of what has none."""
     band = band if band is not None and band.is_known else None
     with_band = [row for row in rows if band is not None and row.metric == "pass"]
     others = [row for row in rows if row not in with_band]
     both = (with_band, band), (others, None)
-    return [_table(chosen, of, details) for chosen, of in both if chosen]
+    return [_comparison_table(chosen, of, details) for chosen, of in both if chosen]
 
 
-def _table(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> str:
+def _comparison_table(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> str:
     """Write a row for each place of each metric; differences of shares are in points."""
     cells = [["", "A", "B", "B − A", "", "", "B above A, ties half", "detectable"]]
     cells[0][5] = "all k at once" if band else ""
     for row in rows:
-        scale, d = _scale(row.metric), row.difference
+        scale, d = METRICS[row.metric].scale, row.difference
         unit, digits, points = ("%", 1, " points") if scale == 100 else ("", 2, "")
         cells.append(
             [
-                _name(row),
+                _row_name(row),
                 plain(scale * row.first.value, digits) + unit,
                 plain(scale * row.second.value, digits) + unit,
                 signed(scale * d.value, digits) + points,
                 interval(d.ends, scale, digits),
                 interval(band.at(int(row.k or 0)), scale, digits) if band else "",
                 f"{percent(d.improvement, 0)} of problems",
-                MISSING if math.isnan(row.detectable) else _amount(row, row.detectable),
+                MISSING if math.isnan(row.detectable) else _amount_text(row, row.detectable),
             ]
         )
     return table(cells if details else [row[:6] for row in cells], width=WIDTH)
 
 
-def _name(row: PairedMetric) -> str:
+def _row_name(row: PairedMetric) -> str:
     label, axis = METRICS[row.metric].label, METRICS[row.metric].axis
     if row.k is None:
         return label
     return f"{label}@{row.k:g}" if axis == "k" else f"{label}, {axis} = {row.k:g}"
 
 
-def _verdict(rows: Sequence[PairedMetric], metric: str, names: tuple[str, str]) -> str:
+def _single_places_verdict(rows: Sequence[PairedMetric], metric: str) -> str:
     """Say where B is above A, below A, or not distinguishable from A, by each single interval."""
     above = [row.k for row in rows if row.difference.low > 0]
     below = [row.k for row in rows if row.difference.high < 0]
-    ks, axis, (one, other) = [row.k for row in rows], METRICS[metric].axis, names[::-1]
+    ks, axis = [row.k for row in rows], METRICS[metric].axis
     name = METRICS[metric].title + (f", each single {axis}" if axis else "")
-    parts = [f"{word} {other}{chosen_range(chosen, ks, axis)}" for word, chosen in
+    parts = [f"{word} A{chosen_range(chosen, ks, axis)}" for word, chosen in
              (("above", above), ("below", below)) if chosen]  # fmt: skip
     if not parts:
         where = f" at any {axis}" if axis else ""
-        return f"{name}: {one} is not distinguishable from {other}{where}."
+        return f"{name}: B is not distinguishable from A{where}."
     rest = [k for k in ks if k not in above and k not in below]
     more = f"; they are not distinguishable{chosen_range(rest, ks, axis)}" if rest else ""
-    return f"{name}: {one} is {' and '.join(parts)}{more}."
+    return f"{name}: B is {' and '.join(parts)}{more}."
 
 
-def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> Iterator[str]:
+def _detectable_differences_text(
+    comparison: Comparison, rows: Sequence[PairedMetric]
+) -> Iterator[str]:
     """Say which differences these problems can detect at the smallest and the largest k."""
     if comparison.equal or comparison.problems < 2:
         return
     for row in dict.fromkeys((*rows[:1], *rows[-1:])):
-        name = _name(row)
+        name = _row_name(row)
         if math.isnan(row.detectable):
             yield (
                 f"{name}: A and B have the same value on every problem, as copies have."
@@ -385,23 +375,19 @@ def _detectable(comparison: Comparison, rows: Sequence[PairedMetric]) -> Iterato
             continue
         text = (
             f"{name}: with these {count(comparison.problems, 'problem')} a true difference of "
-            f"{_amount(row, row.detectable)} or more is detected in 4 of 5 comparisons"
+            f"{_amount_text(row, row.detectable)} or more is detected in 4 of 5 comparisons"
         )
         difference = row.difference
         is_open = difference.value and not difference.excludes_zero and not row.few
         if is_open and max(comparison.seeds) == 1:
             wanted = problems_needed(difference.value, difference.stderr, difference.problems)
-            amount = _amount(row, abs(difference.value))
+            amount = _amount_text(row, abs(difference.value))
             text += f"; one of {amount} needs {count(wanted, 'problem')}"
         yield f"{text}."
 
 
-def _amount(row: PairedMetric, value: float) -> str:
-    scale = _scale(row.metric)
+def _amount_text(row: PairedMetric, value: float) -> str:
+    scale = METRICS[row.metric].scale
     return f"{plain(scale * value, 2 if scale * value < 0.1 else 1)}" + (
         " points" if scale == 100 else ""
     )
-
-
-def _scale(metric: str) -> int:
-    return 100 if METRICS[metric].share else 1

@@ -25,13 +25,13 @@ def place(band: Band | None, other: str) -> str:
     """
     if band is None or not (band.above or band.below):
         return f"not distinguishable from {other} at any k"
-    above, below = (_where(ks, band) for ks in (band.above, band.below))
+    above, below = (_ks_text(ks, band) for ks in (band.above, band.below))
     if above and below:
         return f"above {other} {above} and below it {below}"
     return f"above {other} {above}" if above else f"below {other} {below}"
 
 
-def _where(ks: Sequence[int], band: Band) -> str:
+def _ks_text(ks: Sequence[int], band: Band) -> str:
     """Write some of a band's k in words; nothing without any k."""
     if not ks:
         return ""
@@ -82,25 +82,27 @@ def strategies_in_words(
     Returns:
         One sentence; empty where strategies are not known of both.
     """
-    right = _largest(RIGHT, differences)
+    right = _at_largest_k(RIGHT, differences)
     if right is None or WIDE not in differences:
         return ""
     k = right.partition("@")[2]
-    wide = _shows(differences[WIDE])
+    wide = _direction_shown(differences[WIDE])
     start = {
         "fewer": f"{one} uses fewer strategies than {other}",
         "more": f"{one} uses more strategies than {other}",
         "unclear": f"Whether {one} uses fewer strategies than {other} is not clear",
     }[wide]
     parts = [
-        f"effective number {_numbers(differences[WIDE])}",
-        f"right strategies in {count(int(k), 'sample')} {_numbers(differences[right])}",
+        f"effective number {_means_and_gap_text(differences[WIDE])}",
+        f"right strategies in {count(int(k), 'sample')} {_means_and_gap_text(differences[right])}",
     ]
-    narrower = wide == "fewer" or (wide == "unclear" and _shows(differences[right]) == "fewer")
-    return f"{start}: {', '.join(parts)}; {_solved(other, band, narrower)}."
+    narrower = wide == "fewer" or (
+        wide == "unclear" and _direction_shown(differences[right]) == "fewer"
+    )
+    return f"{start}: {', '.join(parts)}; {_solved_text(other, band, narrower)}."
 
 
-def _solved(other: str, band: Band | None, is_narrower: bool) -> str:
+def _solved_text(other: str, band: Band | None, is_narrower: bool) -> str:
     """Whether it solves fewer problems."""
     where = f"its pass@k is {place(band, f'the pass@k of {other}')} (all k at once)"
     if band is None or not (band.above or band.below):
@@ -111,20 +113,20 @@ def _solved(other: str, band: Band | None, is_narrower: bool) -> str:
     return f"it solves fewer problems: {where}" if not band.above else where
 
 
-def _numbers(d: Difference) -> str:
+def _means_and_gap_text(d: Difference) -> str:
     """Write both means and their difference, all on the same problems."""
     of = f", on {d.problems:,} of {count(d.problems + d.missing, 'problem')}" if d.missing else ""
     ends = interval(d.ends, digits=2)
     return f"{plain(d.first, 2)} against {plain(d.second, 2)} ({signed(d.value, 2)} {ends}{of})"
 
 
-def _shows(difference: Difference) -> str:
+def _direction_shown(difference: Difference) -> str:
     if not difference.excludes_zero:
         return "unclear"
     return "more" if difference.value > 0 else "fewer"
 
 
-def _largest(metric: str, names: Mapping[str, object]) -> str | None:
+def _at_largest_k(metric: str, names: Mapping[str, object]) -> str | None:
     """Return the name of a curve's metric at its largest k."""
     ks = [int(name.partition("@")[2]) for name in names if name.partition("@")[0] == metric]
     return f"{metric}@{max(ks)}" if ks else None

@@ -1,9 +1,7 @@
 """Judges: the samples of a prompt → the label of each, by the strategy that it uses."""
 
 from setrl.judges.base import BackgroundJudge, Group, Judge, Judgement
-from setrl.judges.counts import JudgeCounts
-from setrl.judges.lm import LMJudge
-from setrl.judges.retry_rule import RetryRule
+from setrl.judges.lm import JudgeCounts, LMJudge, RetryRule
 from setrl.models.served.endpoint import Endpoint, Limits, Prices
 from setrl.samples.labels import by_first_appearance
 

@@ -1,20 +1,28 @@
-"""What a judge is asked, and what it answers: which samples of a prompt use the same strategy."""
+"""What a judge is asked, what it answers (who shares a strategy), and what it is called.
+
+A name is the judge's kind and every setting that changes labels: `setrl judge` resumes a file only
+under an equal name, so a name that lacked a setting would mix the labels of two judges.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from setrl.judges.naming import name_of
 from setrl.samples.labels import by_first_appearance
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE, read_label
 from setrl.support.errors import RunError
+from setrl.support.secrets import is_secret
 
 T = TypeVar("T")
+
+Places = Sequence[int | None]  # of samples' texts among those that a judge is asked about
 
 
 @dataclass(frozen=True)
@@ -48,15 +56,15 @@ class Judgement:
         try:
             return replace(
                 self,
-                labels_N=_labels_of(self.labels_N, self.names_N, num_samples),
-                families_N=self.families_N and _labels_of(self.families_N, None, num_samples),
+                labels_N=_read_labels(self.labels_N, self.names_N, num_samples),
+                families_N=self.families_N and _read_labels(self.families_N, None, num_samples),
             )
         except ValueError as error:
             who = "a judge" if judge is None else f"the judge {judge.name!r}"
             raise RunError(f"{who} must give {error}") from None
 
 
-def _labels_of(
+def _read_labels(
     labels_N: Sequence[Any], names_N: Sequence[Any] | None, num_samples: int
 ) -> tuple[int | None, ...]:
     sizes = {len(labels_N), len(labels_N if names_N is None else names_N)}
@@ -76,16 +84,14 @@ def fields_given(judge: Judge | None) -> set[str]:
     return set() if judge is None else levels
 
 
-Places = Sequence[int | None]  # of samples' texts among those that a judge is asked about
-
-
 def _judge_known_texts(judge: Callable[..., list[Judgement]], sees_copies: bool) -> Any:
     @functools.wraps(judge)
     def of_known(self: Judge, groups: Sequence[Group]) -> list[Judgement]:
-        asked = [_asked(group, sees_copies) for group in groups]
+        asked = [_ask_about_texts(group, sees_copies) for group in groups]
         judgements = judge(self, [group for group, _ in asked])
         places = (places_N for _, places_N in asked)
-        return [_for_all(one, own, self) for one, own in zip(judgements, places, strict=True)]
+        pairs = zip(judgements, places, strict=True)
+        return [_labels_for_all_samples(one, own, self) for one, own in pairs]
 
     return of_known
 
@@ -93,14 +99,14 @@ def _judge_known_texts(judge: Callable[..., list[Judgement]], sees_copies: bool)
 def _submit_known_texts(submit: Callable[..., Future[Judgement]], sees_copies: bool) -> Any:
     @functools.wraps(submit)
     def of_known(self: BackgroundJudge, group: Group) -> Future[Judgement]:
-        asked, places_N = _asked(group, sees_copies)
+        asked, places_N = _ask_about_texts(group, sees_copies)
         answer = submit(self, asked)
-        return answer if asked is group else _later(answer, places_N, self)
+        return answer if asked is group else _answer_for_all_samples(answer, places_N, self)
 
     return of_known
 
 
-def _asked(group: Group, sees_copies: bool) -> tuple[Group, Places]:
+def _ask_about_texts(group: Group, sees_copies: bool) -> tuple[Group, Places]:
     """Return what a judge is asked about, and the place there of each sample's text.
 
     A sample whose text is unknown has no place: its strategy is unknown, too.
@@ -112,7 +118,7 @@ def _asked(group: Group, sees_copies: bool) -> tuple[Group, Places]:
     return (group if is_whole else Group.of_texts(group.prompt, [k[0] for k in place])), places_N
 
 
-def _for_all(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
+def _labels_for_all_samples(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     """Give each sample what its text got."""
     num_asked = max((i for i in places_N if i is not None), default=-1) + 1
     judgement = judgement.read(num_asked, judge)
@@ -126,14 +132,16 @@ def _for_all(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     return replace(judgement, **of_samples)
 
 
-def _later(answer: Future[Judgement], places_N: Places, judge: Judge) -> Future[Judgement]:
+def _answer_for_all_samples(
+    answer: Future[Judgement], places_N: Places, judge: Judge
+) -> Future[Judgement]:
     """Return a future that gives each sample what its text gets."""
     whole: Future[Judgement] = Future()
     whole.set_running_or_notify_cancel()  # only the question itself can be cancelled
 
     def pass_on(done: Future[Judgement]) -> None:
         try:
-            whole.set_result(_for_all(done.result(), places_N, judge))
+            whole.set_result(_labels_for_all_samples(done.result(), places_N, judge))
         except BaseException as error:
             whole.set_exception(error)
 
@@ -202,3 +210,78 @@ def judgement_by_names(names: Sequence[Any]) -> Judgement:
     read = list(map(read_label, names))
     shown = tuple(None if name in (None, DEGENERATE) else str(name) for name in read)
     return Judgement(by_first_appearance(read), shown)
+
+
+def name_of(value: Any) -> str:
+    """Return the kind of a dataclass and its fields, without those at their defaults.
+
+    A field with `compare=False` changes no labels and is left out. The first field has no label.
+
+    Raises:
+        TypeError: If the value is not a dataclass.
+    """
+    kind = type(value).__name__
+    if not is_dataclass(value):
+        raise TypeError(
+            f"{kind} needs a name with every setting that changes labels: make it a dataclass, "
+            "or give it the attribute `name`"
+        )
+    settings = changed_settings(value)
+    first = fields(value)[0].name if fields(value) else ""
+    own = [
+        f"{kind_of(kind)}:{shown_setting(settings.pop(first))}"
+        if first in settings
+        else kind_of(kind)
+    ]
+    return ", ".join([*own, *labelled_settings(settings)])
+
+
+def changed_settings(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields of a dataclass that are compared and are not at their defaults.
+
+    A key or a password changes no label, and must not be written.
+    """
+    found = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
+    defaults = {
+        one.name: one.default if one.default_factory is MISSING else one.default_factory()
+        for one in fields(value)
+    }
+    kept = (name for name in found if name not in leave_out and not is_secret(name))
+    return {name: found[name] for name in kept if found[name] != defaults[name]}
+
+
+def labelled_settings(settings: dict[str, Any]) -> list[str]:
+    """Return each setting with its label.
+
+    >>> labelled_settings({"threshold": 0.1, "family": None})
+    ['threshold 0.1', 'family None']
+    """
+    return [f"{name} {shown_setting(value)}" for name, value in settings.items()]
+
+
+def kind_of(class_name: str) -> str:
+    """Return the kind that a class is called after.
+
+    >>> kind_of("ExactJudge"), kind_of("LMJudge"), kind_of("_OneStrategy")
+    ('exact', 'lm', 'one_strategy')
+    """
+    words = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", class_name.removesuffix("Judge"))
+    return "_".join(words).lower()
+
+
+def shown_setting(value: Any) -> str:
+    """Return a setting as text that is equal in every process.
+
+    >>> shown_setting(len), shown_setting((1, 2)), shown_setting("m")
+    ('builtins:len', '(1, 2)', 'm')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(shown_setting, value))})"
+    if isinstance(value, type | FunctionType | BuiltinFunctionType):
+        return f"{value.__module__}:{value.__qualname__}"
+    if hasattr(value, "judge") or is_dataclass(value):
+        name = value.name if hasattr(value, "judge") else name_of(value)
+        return name if name.isidentifier() else f"[{name}]"
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))

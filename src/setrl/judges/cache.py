@@ -44,7 +44,7 @@ class JudgementCache:
     def __init__(self, path: str | Path | None):
         self._lock = threading.Lock()
         try:
-            self._database = _opened(path)
+            self._database = _open_database(path)
         except (OSError, sqlite3.DatabaseError, ValueError, DataError) as error:
             raise DataError(
                 f"{path} cannot be used as a cache of judgements: {error}; name another file, and "
@@ -59,8 +59,8 @@ class JudgementCache:
             num_samples: N: a row with another number of labels is damaged, and thus unknown.
         """
         query = "SELECT clusters FROM judgements WHERE key = ?"
-        row = self._execute(query, key)
-        return _read(row[0], num_samples) if row else None
+        row = self._first_row(query, key)
+        return _read_labels_of_row(row[0], num_samples) if row else None
 
     def put(self, key: str, labels: Sequence[int], model: str, style: str) -> tuple[int, ...]:
         """Keep labels, unless another process was first; the labels that are kept.
@@ -69,15 +69,15 @@ class JudgementCache:
         """
         row = (key, json.dumps(list(labels)), model, style, time.time())
         for rule in ("IGNORE", "REPLACE"):
-            self._execute(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", *row)
+            self._first_row(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", *row)
             if (kept := self.get(key, len(labels))) is not None:
                 return kept
         return tuple(labels)
 
     def __len__(self) -> int:
-        return int(self._execute("SELECT COUNT(*) FROM judgements")[0])
+        return int(self._first_row("SELECT COUNT(*) FROM judgements")[0])
 
-    def _execute(self, query: str, *values: object) -> Any:
+    def _first_row(self, query: str, *values: object) -> Any:
         """Return the first row. Only the first of several failures in a row waits for a lock.
 
         Otherwise each judgement would, in turn, as long as another process holds the file.
@@ -100,7 +100,7 @@ class JudgementCache:
             self._database.close()
 
 
-def _read(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
+def _read_labels_of_row(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
     """Read the labels of a row; None if the row is damaged."""
     try:
         labels = json.loads(text)
@@ -112,7 +112,7 @@ def _read(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
     return tuple(labels) if are_labels else None
 
 
-def _opened(path: str | Path | None) -> sqlite3.Connection:
+def _open_database(path: str | Path | None) -> sqlite3.Connection:
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         _make_private(Path(path))
@@ -123,7 +123,7 @@ def _opened(path: str | Path | None) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
-        _prepare(database)
+        _prepare_database(database)
     except BaseException:
         database.close()
         raise
@@ -136,7 +136,7 @@ def _make_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _prepare(database: sqlite3.Connection) -> None:
+def _prepare_database(database: sqlite3.Connection) -> None:
     _use_write_ahead_log(database)
     # Consistent after a crash, without an fsync per judgement.
     database.execute("PRAGMA synchronous = NORMAL")

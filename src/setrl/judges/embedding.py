@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.judges.partition import linked, spread
+from setrl.judges.partition import cluster_by_distance, spread_over_all
 from setrl.samples.values import DEGENERATE
 from setrl.support.files.loading import load_function
 
@@ -48,10 +48,10 @@ class EmbeddingJudge(Judge):
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the labels; the texts of all groups are encoded in one call."""
         texts = [text for group in groups for text in group.texts]
-        directions = _directions(self.encode(texts), texts) if texts else np.zeros((0, 1))
+        directions = _unit_vectors(self.encode(texts), texts) if texts else np.zeros((0, 1))
         ends = np.cumsum([len(group.texts) for group in groups])[:-1]
         parts = np.split(directions, ends)
-        found = [self._linked(part_Nd) for part_Nd in parts]
+        found = [self._judge_by_distances(part_Nd) for part_Nd in parts]
         self._warn_if_all_are_alone(found, parts)
         return found
 
@@ -67,7 +67,7 @@ class EmbeddingJudge(Judge):
         known = [[label for label in labels if label != DEGENERATE] for labels, _ in several]
         if sum(map(len, known)) < ENOUGH or any(len(set(row)) < len(row) for row in known):
             return
-        nearest = min(_nearest(directions_Nd) for _, directions_Nd in several)
+        nearest = min(_smallest_distance(directions_Nd) for _, directions_Nd in several)
         warnings.warn(
             f"the embedding judge leaves every sample alone: no two of {sum(map(len, known))} "
             f"different texts are nearer than its threshold {self.threshold:g}; the nearest two of "
@@ -77,14 +77,14 @@ class EmbeddingJudge(Judge):
             stacklevel=3,
         )
 
-    def _linked(self, directions_Nd: NDArray[np.float64]) -> Judgement:
+    def _judge_by_distances(self, directions_Nd: NDArray[np.float64]) -> Judgement:
         kept = np.flatnonzero(directions_Nd.any(axis=1))
         distances_NN = cosine_distances(directions_Nd[kept])
-        labels = linked(distances_NN, self.threshold)
-        return Judgement(spread(kept.tolist(), labels, len(directions_Nd)))
+        labels = cluster_by_distance(distances_NN, self.threshold)
+        return Judgement(spread_over_all(kept.tolist(), labels, len(directions_Nd)))
 
 
-def _nearest(directions_Nd: NDArray[np.float64]) -> float:
+def _smallest_distance(directions_Nd: NDArray[np.float64]) -> float:
     distances_NN = cosine_distances(directions_Nd)
     return float(distances_NN[~np.eye(len(distances_NN), dtype=bool)].min())
 
@@ -106,7 +106,7 @@ def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:
     return (distances_NN + distances_NN.T) / 2  # products of floats need not be symmetric
 
 
-def _directions(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
+def _unit_vectors(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
     """Return unit vectors, and 0 for a vector without a direction."""
     embeddings_Nd = np.asarray(embeddings, dtype=np.float64)
     if embeddings_Nd.ndim != 2 or len(embeddings_Nd) != len(texts):

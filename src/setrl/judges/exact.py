@@ -20,7 +20,7 @@ Key = Callable[[str], Hashable | None]
 def final_answer(text: str) -> str | None:
     r"""Return the last boxed answer, or else the last line that is not empty, as `normal_text`.
 
-    Boxes that belong together (`setrl_grader.boxes`) are one answer. None if nothing is left,
+    Boxes that belong together (`setrl_grader.stated`) are one answer. None if nothing is left,
     or the last box was never closed: a sample that was cut off there gives no answer.
 
     >>> final_answer(r"So $x = 2$, hence \(\boxed{\frac{1}{2}}\).")
@@ -53,9 +53,9 @@ class ExactJudge(Judge):
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        return [self._sorted(group.texts) for group in groups]
+        return [self._judge_by_key(group.texts) for group in groups]
 
-    def _sorted(self, texts: Sequence[str]) -> Judgement:
+    def _judge_by_key(self, texts: Sequence[str]) -> Judgement:
         keys = [DEGENERATE if (found := self.key(text)) is None else found for text in texts]
         names = tuple(None if key == DEGENERATE else str(key) for key in keys)
         return Judgement(by_first_appearance(keys), names)

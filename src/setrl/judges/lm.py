@@ -9,31 +9,35 @@ import logging
 import sqlite3
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from typing_extensions import override
 
-from setrl.judges.base import BackgroundJudge, Group, Judgement
+from setrl.judges.base import BackgroundJudge, Group, Judgement, changed_settings, labelled_settings
 from setrl.judges.cache import JudgementCache
-from setrl.judges.counts import JudgeCounts
-from setrl.judges.fences import harmless
-from setrl.judges.naming import changed, labelled
-from setrl.judges.parsing import FAMILIES, STRATEGIES, ReplyError, read_levels, read_reply
-from setrl.judges.rendering import load_style, render, shuffled_order, what_to_answer
-from setrl.judges.reply_format import ReplyFormat
-from setrl.judges.retry_rule import RetryRule
-from setrl.models.served.client import Choice, Client, RequestError
-from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits, Prices
+from setrl.judges.rendering import harmless, load_style, render, shuffled_order, what_to_answer
+from setrl.judges.replies import (
+    FAMILIES,
+    STRATEGIES,
+    ReplyError,
+    ReplyFormat,
+    read_levels,
+    read_reply,
+)
+from setrl.models.served.client import SERVICE, Choice, Client, RequestError
+from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits, Prices, Usage
 from setrl.samples.labels import by_first_appearance
 from setrl.samples.values import LENGTH
 from setrl.support import names
 from setrl.support.errors import RunError
+from setrl.support.wording import count
 
 T = TypeVar("T")
 
@@ -42,6 +46,66 @@ LOG_EVERY_S = 60.0
 SHOWN_ANSWER = 200  # characters of what failed, in messages
 QUOTED_REPLY = 2000  # characters of an unreadable reply that its repair request quotes
 NOT_IN_A_REQUEST = ("url", "api_key_variable", "limits", "prices")  # settings of an endpoint
+
+
+@dataclass(frozen=True)
+class RetryRule:
+    """What to do when a judgement fails, after all attempts of `Limits`.
+
+    By default the group is unknown and the run continues: its prompt teaches nothing in this step.
+
+    Attributes:
+        wait_s: Ask again every so many seconds until the service answers, however long that takes;
+            None: do not. The judge does not wait after a reply that cannot be read, after a request
+            that the server refuses (it would refuse it again) or when the budget is spent.
+        max_share: The run stops with `RunError` when more than this share of the groups asked about
+            is unknown; None: no such limit.
+        at_least: Groups that must have been asked about before the share counts.
+
+    >>> RetryRule(max_share=0.1).is_over(unknown=3, asked=20)
+    True
+    """
+
+    wait_s: float | None = None
+    max_share: float | None = None
+    at_least: int = 20
+
+    def __post_init__(self) -> None:
+        if self.max_share is not None and not 0 <= self.max_share < 1:
+            raise ValueError(f"max_share must be in [0, 1), got {self.max_share}")
+
+    def pause_s(self, reason: str) -> float | None:
+        """Return the seconds until a group is asked about again; None if it stays unknown."""
+        return self.wait_s if reason in SERVICE else None
+
+    def is_over(self, unknown: int, asked: int) -> bool:
+        """Return whether the run must stop, with `unknown` of `asked` groups unknown so far."""
+        if self.max_share is None or asked < self.at_least:
+            return False
+        return unknown > self.max_share * asked
+
+
+@dataclass
+class JudgeCounts(Usage):
+    """What one judge has done so far, besides what its client has used.
+
+    A reply that cannot be read is a failure, too.
+
+    Attributes:
+        groups: Groups that were judged, or given up.
+        unknown: … whose labels are not known, by reason.
+        cached: Groups that needed no request.
+        repaired: Groups whose first reply could not be read, and whose second could.
+    """
+
+    groups: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    cached: int = 0
+    repaired: int = 0
+
+    def __str__(self) -> str:
+        by_reason = ", ".join(f"{n} {reason}" for reason, n in self.unknown.most_common())
+        return f"{self.unknown.total()} of {count(self.groups, 'prompt')} unknown ({by_reason})"
 
 
 @dataclass(frozen=True)
@@ -57,7 +121,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     """A judge behind an OpenAI-compatible endpoint: one request per prompt, on all its samples.
 
     Samples are shown in an order that is a function of `seed` and of the group, each in a fence
-    that it cannot close (`rendering`). Replies are parsed strictly (`parsing`), and after one that
+    that it cannot close (`rendering`). Replies are parsed strictly (`replies`), and after one that
     cannot be read the model is asked once more. What fails is unknown, with a reason: never "all
     different". The reasons are "timeout", "rate_limit", "server_error", "connection", "refused"
     (the server does not accept the request), "unparsable", "truncated" (cut off by its limit of
@@ -120,7 +184,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         self._logged = -LOG_EVERY_S
         # Closes a judge that nobody closed. It must not refer to the judge, or the judge would
         # never be collected.
-        self._finalizer = weakref.finalize(self, _close, self._client, self._cache)
+        self._finalizer = weakref.finalize(self, _close_all, self._client, self._cache)
 
     @property
     @override
@@ -131,9 +195,9 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
             "seed": self.seed,
             "sample_tokens": self._sample_tokens,
             **({"families": True} if self.gives_families else {}),
-            **changed(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST)),
+            **changed_settings(self.endpoint, leave_out=("model", *NOT_IN_A_REQUEST)),
         }
-        return ", ".join([f"lm:{self.endpoint.model}", *labelled(settings)])
+        return ", ".join([f"lm:{self.endpoint.model}", *labelled_settings(settings)])
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
@@ -174,15 +238,17 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     async def _judge(self, group: Group) -> Judgement:
         self._stop_if_over()
         try:
-            found = await self._labels(self._question(group)) if group.texts else []
+            found = (
+                await self._labels_of_question(self._question_about(group)) if group.texts else []
+            )
         except (RequestError, ReplyError) as failure:
-            return self._unknown(failure)
+            return self._unknown_judgement(failure)
         self.counts.groups += 1
         n = len(group.texts)
         families_N = by_first_appearance(found[n:]) if self.gives_families else None
         return Judgement(by_first_appearance(found[:n]), families_N=families_N)
 
-    def _unknown(self, failure: RequestError | ReplyError) -> Judgement:
+    def _unknown_judgement(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1
         self.counts.unknown[failure.reason] += 1
         if self._is_time_to_log():
@@ -206,7 +272,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                 "Finished judgements are kept in its cache."
             )
 
-    def _question(self, group: Group) -> Question:
+    def _question_about(self, group: Group) -> Question:
         order = shuffled_order(group, self.seed)
         messages = render(
             group,
@@ -221,7 +287,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         whole = json.dumps(self.endpoint.body(messages), sort_keys=True)
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
-    async def _labels(self, question: Question) -> list[int]:
+    async def _labels_of_question(self, question: Question) -> list[int]:
         """Return the labels of the group's samples in their order, from the cache or the model.
 
         The families of the samples follow, if they are asked for.
@@ -231,7 +297,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         lock = self._open_questions.setdefault(question.key, asyncio.Lock())
         # The second of two equal questions waits here, and then finds the answer in the cache.
         async with lock:
-            shown = await self._cached(self._cache.get, question.key, levels * n)
+            shown = await self._use_cache(self._cache.get, question.key, levels * n)
             if shown is not None:
                 self.counts.cached += 1
             else:
@@ -241,12 +307,12 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                     shown = await self._ask_by_rule(question)
                 about = (self.endpoint.model, f"{self.style.name}@{self.style.version}")
                 # Another process may have been first with another answer; all use the first.
-                kept = await self._cached(self._cache.put, question.key, shown, *about)
+                kept = await self._use_cache(self._cache.put, question.key, shown, *about)
                 shown = kept or shown
         place = {i: at for at, i in enumerate(question.order)}
         return [shown[level * n + place[i]] for level in range(levels) for i in range(n)]
 
-    async def _cached(self, use: Callable[..., T], *arguments: object) -> T | None:
+    async def _use_cache(self, use: Callable[..., T], *arguments: object) -> T | None:
         """Use the cache in another thread: SQLite may wait for other processes.
 
         A cache in trouble costs requests, but no judgement.
@@ -277,15 +343,15 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         ask = partial(self._format.ask, self._client, num_samples=num_samples)
         reply = await ask(question.messages, key=question.key)
         try:
-            return self._read(reply, num_samples)
+            return self._read_labels_of_reply(reply, num_samples)
         except ReplyError as error:
             again = repair(reply.text, str(error), num_samples, self.gives_families)
         reply = await ask([*question.messages, *again], key=f"{question.key} repair")
-        labels = self._read(reply, num_samples)
+        labels = self._read_labels_of_reply(reply, num_samples)
         self.counts.repaired += 1
         return labels
 
-    def _read(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
+    def _read_labels_of_reply(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
         try:
             if not reply.is_whole:  # what it would have gone on to say is not known
                 raise ReplyError("truncated", _why_cut(reply.finish))
@@ -364,6 +430,6 @@ def from_settings(
     )
 
 
-def _close(client: Client, cache: JudgementCache) -> None:
+def _close_all(client: Client, cache: JudgementCache) -> None:
     client.close()
     cache.close()

@@ -40,9 +40,9 @@ class OracleJudge(Judge):
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        return [self._read(group) for group in groups]
+        return [self._judge_by_reader(group) for group in groups]
 
-    def _read(self, group: Group) -> Judgement:
+    def _judge_by_reader(self, group: Group) -> Judgement:
         try:
             readings = [self.domain.read(group.prompt, text) for text in group.texts]
         except ValueError:

@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import override
 
 from setrl.judges.base import Group, Judge, Judgement
-from setrl.judges.partition import spread
+from setrl.judges.partition import spread_over_all
 
 TextPair = tuple[str, str]
 Same = Callable[[str, list[TextPair]], Sequence[Any]]
@@ -59,22 +59,24 @@ class PairwiseJudge(Judge):
 
     @override
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
-        return [self._judge(group) for group in groups]
+        return [self._judge_group(group) for group in groups]
 
-    def _judge(self, group: Group) -> Judgement:
+    def _judge_group(self, group: Group) -> Judgement:
         kept = [place for place, text in enumerate(group.texts) if text.strip()]
         texts = [group.texts[place] for place in kept]
-        labels = self._labels(group.prompt, texts)
+        labels = self._labels_by_questions(group.prompt, texts)
         if labels is None:
             return Judgement(None, reason=UNANSWERED)
-        return Judgement(spread(kept, labels, len(group.texts)))
+        return Judgement(spread_over_all(kept, labels, len(group.texts)))
 
-    def _labels(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
+    def _labels_by_questions(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
         labels = [0] * len(texts)
         left, label = list(range(len(texts))), 0
         while left:
             first, *others = left
-            answers = self._ask(prompt, [(texts[first], texts[other]) for other in others])
+            answers = self._ask_about_pairs(
+                prompt, [(texts[first], texts[other]) for other in others]
+            )
             if None in answers:
                 return None
             for place in (first, *(o for o, same in zip(others, answers, strict=True) if same)):
@@ -83,7 +85,7 @@ class PairwiseJudge(Judge):
             label += 1
         return labels
 
-    def _ask(self, prompt: str, pairs: list[TextPair]) -> list[bool | None]:
+    def _ask_about_pairs(self, prompt: str, pairs: list[TextPair]) -> list[bool | None]:
         answers = list(self.same(prompt, pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ValueError(

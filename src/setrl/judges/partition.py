@@ -14,7 +14,7 @@ from setrl.samples.values import DEGENERATE
 from setrl.support.installing import install
 
 
-def linked(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ...]:
+def cluster_by_distance(distances_NN: NDArray[np.float64], threshold: float) -> tuple[int, ...]:
     """Join the two nearest strategies, by mean distance, until all are `threshold` or more apart.
 
     Args:
@@ -36,10 +36,10 @@ def together(labels_N: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
     return same_NN | np.eye(len(labels_N), dtype=bool)
 
 
-def spread(chosen: Sequence[int], labels: Sequence[int], count: int) -> tuple[int, ...]:
+def spread_over_all(chosen: Sequence[int], labels: Sequence[int], count: int) -> tuple[int, ...]:
     """Return the labels of chosen samples among all `count`; the others are degenerate.
 
-    >>> spread([0, 2, 3], [0, 1, 0], count=4)
+    >>> spread_over_all([0, 2, 3], [0, 1, 0], count=4)
     (0, -1, 1, 0)
     """
     label_of = dict(zip(chosen, labels, strict=True))

@@ -89,7 +89,7 @@ class LogOptions:
         degenerate: The label that means no strategy, besides −1. A null is unknown, unless
             this is "null".
         verify: Gold and texts → readings, by which each answer, or else the text, is graded;
-            `correct` is then ignored. `setrl.rewards.verifier.MathVerifier` reads mathematics.
+            `correct` is then ignored. `setrl.rewards.answers.MathVerifier` reads mathematics.
         allow_damaged: Leave out lines that cannot be read.
         ungraded: Whether samples without a score are left out of figures, or count as wrong.
         steps: First and last training step to read (trl, verl, tinker); only the last step by

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from setrl.samples.values import plain
 from setrl.support.errors import DataError
 from setrl.support.files import csv_rows, json_lines
-from setrl.support.files.gzipped import open_gzip
-from setrl.support.files.kinds import GZIP, OPENING, PARQUET, refuse_other_kinds, text_of
+from setrl.support.files.kinds import GZIP, OPENING, PARQUET, open_gzip, refuse_other_kinds, text_of
 from setrl.support.files.progress import watched
 from setrl.support.wording import count
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import refuse_unreachable
 from setrl.support import files, wording
 from setrl.support.errors import ConfigError, DataError, RunError
 
@@ -42,7 +42,7 @@ def refuse_missing(model_dir: str | Path) -> None:
     if path.is_dir():
         _refuse_other_folder(path)
     elif name.startswith((".", "~")) or path.is_absolute() or len(path.parts) > 2:
-        raise ConfigError(f"{name} is not a model's folder or name: {_instead(path)}")
+        raise ConfigError(f"{name} is not a model's folder or name: {_say_which_folders(path)}")
     elif not _is_cached(name):
         try:
             refuse_unreachable(HF_HUB)
@@ -50,7 +50,7 @@ def refuse_missing(model_dir: str | Path) -> None:
             reason = str(error).partition(": start the server")[0]
             raise ConfigError(
                 f"{name} is not a model's folder or name: {reason}, the cache of this machine "
-                f"lacks it, and {_instead(path)}"
+                f"lacks it, and {_say_which_folders(path)}"
             ) from None
 
 
@@ -87,7 +87,7 @@ def _refuse_other_folder(path: Path) -> None:
         )
 
 
-def _instead(path: Path) -> str:
+def _say_which_folders(path: Path) -> str:
     """Say which folders there are where one is missing."""
     where = next(one for one in path.absolute().parents if one.is_dir())
     inside = sorted(one.name for one in where.iterdir() if one.is_dir() and one.name[0] != ".")

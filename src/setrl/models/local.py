@@ -124,7 +124,7 @@ class LocalModel:
 
     @cached_property
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        return _load(self.model_dir, self.dtype)
+        return _load_model_and_tokenizer(self.model_dir, self.dtype)
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion]:
         """Yield the samples of each problem in turn.
@@ -155,7 +155,9 @@ class LocalModel:
         return ids, tokenizer
 
 
-def _load(model_dir: str | Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def _load_model_and_tokenizer(
+    model_dir: str | Path, dtype: str
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     try:
         model = load_weights(model_dir, dtype).eval()
     except (OSError, ValueError) as error:

@@ -43,7 +43,7 @@ class SampleFile:
         self._settings = settings
         self._offsets: dict[int, dict[int, int]] = {}
         if path.exists():
-            self._index()
+            self._index_samples()
 
     @property
     def count(self) -> int:
@@ -93,7 +93,7 @@ class SampleFile:
         with self.path.open("rb") as file:
             return [_sample_at(file, offset) for _, offset in offsets]
 
-    def _index(self) -> None:
+    def _index_samples(self) -> None:
         for number, offset, record in json_lines.read(self.path, torn="cut"):
             if number == 1:
                 self._check_settings(record)

@@ -18,14 +18,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setrl.rewards.answers import ChoiceAnswer, ExactAnswer, MathAnswer, NumberAnswer
+from setrl.rewards.answers import (
+    ChoiceAnswer,
+    ExactAnswer,
+    MathAnswer,
+    MathVerifier,
+    NumberAnswer,
+    readings,
+    typed_gold,
+)
 from setrl.rewards.combine import Combine, RewardGate
 from setrl.rewards.grading import Grader, normal_text, stated_answer
 from setrl.rewards.guarded import GuardedReward, OnError
 from setrl.rewards.interface import Reward, as_samples
 from setrl.rewards.own_process import OwnProcess
 from setrl.rewards.problem import Problem, Reading
-from setrl.rewards.verifier import MathVerifier, readings, typed_gold
 from setrl.samples.conversation import Conversation, Text
 from setrl.samples.values import is_outcome
 from setrl.support import names
@@ -179,7 +186,7 @@ class RewardSet:
         )
         name = self.outcome.__name__
         answers = map(self.own_reader or (lambda _: None), texts)
-        return [_reading(*each, name) for each in zip(answers, values, strict=True)]
+        return [_reading_by_value(*each, name) for each in zip(answers, values, strict=True)]
 
 
 def terms_of(spec: Any) -> tuple[Term, ...]:
@@ -188,7 +195,7 @@ def terms_of(spec: Any) -> tuple[Term, ...]:
     Raises:
         ConfigError: Naming what is wrong, and for an unknown key or name the nearest known one.
     """
-    return _parts(spec)[0]
+    return _terms_and_normalisation(spec)[0]
 
 
 def combine_of(spec: Any, correct: str | None = None) -> Combine:
@@ -202,7 +209,7 @@ def combine_of(spec: Any, correct: str | None = None) -> Combine:
     Raises:
         ConfigError: Naming what is wrong.
     """
-    terms, normalize = _parts(spec)
+    terms, normalize = _terms_and_normalisation(spec)
     names_R = [term.called for term in terms]
     if twice := {name for name in names_R if names_R.count(name) > 1}:
         raise ConfigError(f"two rewards are called {min(twice)!r}: give one of them a 'name'")
@@ -214,14 +221,14 @@ def combine_of(spec: Any, correct: str | None = None) -> Combine:
         )
     gates = tuple(term.gate for term in terms)
     weights = tuple(float(term.weight) for term in terms)
-    place = _place(terms, correct)
+    place = _place_of_outcome(terms, correct)
     if correct is not None and place is None:
         check_reference(correct)
     outcome = 0 if correct is None else place
     return Combine(weights, gates if any(gates) else (), normalize, outcome=outcome)
 
 
-def _place(terms: Sequence[Term], correct: str | None) -> int | None:
+def _place_of_outcome(terms: Sequence[Term], correct: str | None) -> int | None:
     """Return the place of the reward that `correct` names; None if it names none."""
     for place, term in enumerate(terms):
         own = (term.name, term.reward, term.function, str(term.function).partition(":")[2])
@@ -248,13 +255,13 @@ def rewards_from_config(
             gold answers, or two rewards have the same name.
     """
     terms, combine = terms_of(spec), combine_of(spec, correct)
-    functions = tuple(_made(term, gold, Path(config_dir)) for term in terms)
-    is_function = correct is not None and _place(terms, correct) is None
-    says = _made(Term(function=correct), gold, Path(config_dir)) if is_function else None
+    functions = tuple(_make_reward(term, gold, Path(config_dir)) for term in terms)
+    is_function = correct is not None and _place_of_outcome(terms, correct) is None
+    says = _make_reward(Term(function=correct), gold, Path(config_dir)) if is_function else None
     return RewardSet(functions, combine, gold, says)
 
 
-def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
+def _terms_and_normalisation(spec: Any) -> tuple[tuple[Term, ...], Any]:
     """Return the rewards of a spec, and how they are normalised."""
     normalize = None
     if isinstance(spec, Mapping) and "rewards" in spec:
@@ -263,10 +270,10 @@ def _parts(spec: Any) -> tuple[tuple[Term, ...], Any]:
     entries = list(spec) if isinstance(spec, list | tuple) else [spec]
     if not entries:
         raise ConfigError("reward must name at least one reward, got an empty list")
-    return tuple(_term(entry) for entry in entries), normalize
+    return tuple(_make_term(entry) for entry in entries), normalize
 
 
-def _term(entry: Any) -> Term:
+def _make_term(entry: Any) -> Term:
     if isinstance(entry, str):
         return Term(reward=entry)
     if not isinstance(entry, Mapping):
@@ -277,7 +284,7 @@ def _term(entry: Any) -> Term:
     return Term.of(entry, "task.reward")
 
 
-def _made(term: Term, gold: str | None, folder: Path) -> Reward:
+def _make_reward(term: Term, gold: str | None, folder: Path) -> Reward:
     if term.function is not None:
         loaded = load_function(term.function, folder)
         process = OwnProcess(term.function, folder) if term.own_process else None
@@ -297,7 +304,7 @@ def stated_text(text: str) -> str | None:
     return None if found is None else normal_text(found.text)
 
 
-def _reading(answer: str | None, value: float | None, name: str) -> Reading:
+def _reading_by_value(answer: str | None, value: float | None, name: str) -> Reading:
     if value is None:
         return Reading(None, None, answer, "the reward function gave no reward")
     if not is_outcome(value):

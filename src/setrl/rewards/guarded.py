@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from setrl.rewards.calling import CallError, shown, values_of
+from setrl.rewards.calling import CallError, quoted, values_of
 from setrl.rewards.own_process import NOT_SENT, OwnProcess
 from setrl.samples.conversation import Text
 from setrl.support import wording
@@ -123,7 +123,7 @@ class GuardedReward:
                 f"{self.where} takes {missing[0]!r}, which is not a column: it gets {given}"
             )
         try:
-            return self._values(fields, len(completions))
+            return self._call_for_values(fields, len(completions))
         except CallError as failed:
             return self._without_failing(fields, failed)
 
@@ -132,13 +132,15 @@ class GuardedReward:
         count = len(fields["completions"])
         bad = self._failing_alone(fields, count, self.on_error == "stop")
         if self.on_error == "stop":
-            raise self._error(fields, failed, bad) from failed.cause
+            raise self._error_of_failure(fields, failed, bad) from failed.cause
         good = [place for place in range(count) if place not in bad]
         values: list[float | None] = [None] * count
         try:
             if bad and good:
                 for place, value in zip(
-                    good, self._values(_part(fields, good, count), len(good)), strict=True
+                    good,
+                    self._call_for_values(_fields_of_places(fields, good, count), len(good)),
+                    strict=True,
                 ):
                     values[place] = value
             elif not bad:  # it fails on all of them together, and on no single one
@@ -154,16 +156,16 @@ class GuardedReward:
     ) -> dict[int, CallError]:
         """Find the samples on which the function fails; give up after `MAX_LATE` late samples."""
         found: dict[int, CallError] = {}
-        late: list[CallError] = []
+        timeout_error: list[CallError] = []
         for place in range(count):
-            if len(late) >= MAX_LATE:
-                found[place] = late[-1]
+            if len(timeout_error) >= MAX_LATE:
+                found[place] = timeout_error[-1]
                 continue
             try:
-                self._values(_part(fields, [place], count), 1)
+                self._call_for_values(_fields_of_places(fields, [place], count), 1)
             except CallError as failed:
                 found[place] = failed
-                late += [failed] if failed.kind == "timeout" else []
+                timeout_error += [failed] if failed.kind == "timeout" else []
                 if first_only:
                     break
         return found
@@ -172,12 +174,12 @@ class GuardedReward:
         """Tell of the first failure; the others are counted."""
         if not self.failures:
             warnings.warn(
-                f"{self._error(fields, next(iter(bad.values())), bad)}: such samples have no "
-                "reward (on_error: unknown); further ones are only counted",
+                f"{self._error_of_failure(fields, next(iter(bad.values())), bad)}: such samples "
+                "have no reward (on_error: unknown); further ones are only counted",
                 stacklevel=2,
             )
 
-    def _error(
+    def _error_of_failure(
         self, fields: dict[str, Any], failed: CallError, bad: dict[int, CallError]
     ) -> RunError:
         if not bad:
@@ -187,10 +189,10 @@ class GuardedReward:
                 "it does not fail on any single one of them"
             )
         place, alone = next(iter(bad.items()))
-        sample, prompt = (shown(fields[key][place]) for key in ("completions", "prompts"))
+        sample, prompt = (quoted(fields[key][place]) for key in ("completions", "prompts"))
         return RunError(f"{self.where} {alone.what}, on the sample {sample} of the prompt {prompt}")
 
-    def _values(self, fields: dict[str, Any], count: int) -> list[float | None]:
+    def _call_for_values(self, fields: dict[str, Any], count: int) -> list[float | None]:
         """One number or None for each sample.
 
         Raises:
@@ -201,19 +203,19 @@ class GuardedReward:
             if log := fields.get(key):
                 fields = {**fields, key: lambda *what, log=log: logged.append((log, what))}
         call = self.process.values if self.process else partial(values_of, self.function)
-        found = call(self._taken(fields), count, self.timeout)
+        found = call(self._fields_taken(fields), count, self.timeout)
         for log, what in logged:
             log(*what)
         return found
 
-    def _taken(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _fields_taken(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Return the fields that the function takes."""
         if _takes_any(self._parameters):
             return fields
         return {name: value for name, value in fields.items() if name in self._parameters}
 
 
-def _part(fields: dict[str, Any], places: list[int], count: int) -> dict[str, Any]:
+def _fields_of_places(fields: dict[str, Any], places: list[int], count: int) -> dict[str, Any]:
     """Return the fields of some of the samples, without anything that logs."""
     return {
         name: [value[place] for place in places]

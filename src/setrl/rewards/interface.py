@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -28,6 +30,19 @@ class Reward(Protocol):
 def as_samples(texts: Sequence[str], chat: bool) -> list[Text]:
     """Return texts as functions receive them: unchanged, or as messages of an assistant."""
     return [[{"role": "assistant", "content": text}] if chat else text for text in texts]
+
+
+def is_async(function: Any) -> bool:
+    """Return whether a call of the function gives a coroutine, by TRL's rule."""
+    function = unwrapped(function)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function.__call__)
+
+
+def unwrapped(function: Any) -> Any:
+    """Return the function whose arguments `functools.partial` has bound."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
 
 
 def own(value: Any) -> Any:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from setrl.rewards.calling import CallError, late, values_of
+from setrl.rewards.calling import CallError, timeout_error, values_of
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.loading import load_function
 
@@ -39,7 +39,7 @@ class OwnProcess:
     def __init__(self, reference: str, folder: str | Path) -> None:
         self.reference, self.folder = reference, str(folder)
         self._lock = threading.Lock()
-        self._end: weakref.finalize[..., Any] | None = None
+        self._finalizer: weakref.finalize[..., Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OwnProcess, (self.reference, self.folder)
@@ -56,7 +56,7 @@ class OwnProcess:
         sent = {name: one for name, one in fields.items() if name not in NOT_SENT}
         with self._lock:
             try:
-                return self._asked(_packed(sent, count, timeout), timeout)
+                return self._ask_process(_pack_question(sent, count, timeout), timeout)
             except (EOFError, ConnectionError):
                 what = f"ended its process with exit code {self._exit_code()}"
                 raise CallError("process ended", what) from None
@@ -68,12 +68,12 @@ class OwnProcess:
                 self._stop()
                 raise
 
-    def _asked(self, question: bytes, timeout: float | None) -> list[float | None]:
-        if self._end is None:
+    def _ask_process(self, question: bytes, timeout: float | None) -> list[float | None]:
+        if self._finalizer is None:
             self._start()
         self._connection.send_bytes(question)
         if not self._connection.poll(None if timeout is None else timeout + GRACE_S):
-            raise late(timeout)
+            raise timeout_error(timeout)
         found, kind, what = pickle.loads(self._connection.recv_bytes())
         if kind:
             raise CallError(kind, what)
@@ -91,14 +91,14 @@ class OwnProcess:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
         self._connection = Connection(ours.detach())
-        self._end = weakref.finalize(self, _end, self._process, self._connection)
+        self._finalizer = weakref.finalize(self, _end_process, self._process, self._connection)
         if refusal := self._connection.recv():
             raise RunError(refusal)
 
     def _stop(self) -> None:
-        if self._end is not None:
-            self._end()
-            self._end = None
+        if self._finalizer is not None:
+            self._finalizer()
+            self._finalizer = None
 
     def _exit_code(self) -> int | None:
         """Return how the process ended that has closed its connection."""
@@ -108,13 +108,13 @@ class OwnProcess:
         return self._process.returncode
 
 
-def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
+def _end_process(process: subprocess.Popen[bytes], connection: Connection) -> None:
     connection.close()
     process.kill()
     process.wait()
 
 
-def _packed(sent: dict[str, Any], count: int, timeout: float | None) -> bytes:
+def _pack_question(sent: dict[str, Any], count: int, timeout: float | None) -> bytes:
     try:
         return pickle.dumps((sent, count, timeout))
     except Exception as error:  # each class raises its own kind of error

@@ -233,11 +233,11 @@ def table(
     ]
     return "\n\n".join(
         "\n".join("  ".join(line).rstrip() for line in zip(*part, strict=True))
-        for part in _parts(aligned, width)
+        for part in _columns_that_fit(aligned, width)
     )
 
 
-def _parts(columns: Sequence[Sequence[str]], width: float) -> list[list[Sequence[str]]]:
+def _columns_that_fit(columns: Sequence[Sequence[str]], width: float) -> list[list[Sequence[str]]]:
     """Return columns side by side up to a width, after the first one; at least one of them."""
     parts = [[*columns[:1]]]
     for column in columns[1:]:
@@ -268,10 +268,10 @@ def wrapped(text: str, width: int = WIDTH) -> str:
     B is above A: +4.4 points
     [1.2, 7.6].
     """
-    return "\n".join(_wrapped(line, width) for line in text.split("\n"))
+    return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
 
 
-def _wrapped(line: str, width: int) -> str:
+def _wrap_line(line: str, width: int) -> str:
     start = re.match(r"\w  (?!.*  )|", line)  # of a line about A or B
     indent = " " * len(start[0]) if start else ""
     if len(line) <= width or "  " in line[len(indent) :]:

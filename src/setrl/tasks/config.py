@@ -45,7 +45,7 @@ def from_config(
         return DomainTask(names.make("domain", domain, domains.DOMAINS))
     values = written_out(task)
     assert values is not None
-    return _of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
+    return _task_of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
 
 
 def written_out(task: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -71,7 +71,7 @@ def is_of_files(task: Mapping[str, Any] | str | None) -> bool:
     return FUNCTION not in task
 
 
-def _of_user(values: Mapping[str, Any]) -> Task:
+def _task_of_user(values: Mapping[str, Any]) -> Task:
     """Return what a function of a user makes: a domain, or a whole task.
 
     Raises:
@@ -104,7 +104,7 @@ def read_config(path: Path) -> Task:
     values, _ = strict_yaml.read(path)
     if not {"domain", "task"} & set(values):
         raise ConfigError(f"{path}: has neither the key 'task' nor 'domain'")
-    task = None if values.get("task") is None else located(values["task"], path)
+    task = None if values.get("task") is None else with_folder(values["task"], path)
     if task is not None and FUNCTION not in task and values.get("max_new_tokens"):
         task["max_new_tokens"] = values["max_new_tokens"]  # the config's comes first
     try:
@@ -113,7 +113,7 @@ def read_config(path: Path) -> Task:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def located(task: Any, path: str | Path) -> dict[str, Any]:
+def with_folder(task: Any, path: str | Path) -> dict[str, Any]:
     """Return the keys of a task with the folder of the config's file, where its paths start.
 
     Raises:

@@ -11,10 +11,18 @@ from setrl.models.prompting import PromptForm
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.support.errors import ConfigError
-from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
+from setrl.tasks.base import (
+    TRAIN,
+    Labels,
+    ProblemSet,
+    Strategy,
+    Task,
+    domain_problems,
+    drawn_problems,
+    in_rounds,
+)
 from setrl.tasks.domains import SPLITS, Author, Domain, Problem
 from setrl.tasks.domains.verifier import Verifier
-from setrl.tasks.problem_sets import ProblemSet, domain_problems, drawn_problems
 
 PROBLEMS = 100  # of an evaluation without a number; a domain can make more
 

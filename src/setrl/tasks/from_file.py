@@ -12,24 +12,22 @@ from typing import Any
 from typing_extensions import override
 
 from setrl.models.prompting import PromptForm
-from setrl.rewards.answers import MathAnswer
+from setrl.rewards.answers import MathAnswer, typed_gold
 from setrl.rewards.combine import Combine
 from setrl.rewards.config import RewardSet, combine_of, rewards_from_config
 from setrl.rewards.grading import gold_answer, gold_problem
 from setrl.rewards.guarded import GuardedReward
 from setrl.rewards.interface import Reward
-from setrl.rewards.verifier import typed_gold
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_text
 from setrl.support.files.loading import load_function
 from setrl.support.wording import are, count, first_of
 from setrl.tasks import problems as problems_of_file
 from setrl.tasks import splits, strategies, tables
-from setrl.tasks.base import TRAIN, Labels, Strategy, Task, in_rounds
+from setrl.tasks.base import TRAIN, Labels, ProblemSet, Strategy, Task, in_rounds, say_unfit
 from setrl.tasks.domains import Problem, Reading
-from setrl.tasks.duplicates import contradicting, repeated, shared
-from setrl.tasks.problem_sets import ProblemSet
 from setrl.tasks.spec import TaskSpec
+from setrl.tasks.splits import asked_before, shared_with_others, with_other_golds
 from setrl.tasks.tables import ProblemTable
 
 SHOWN = 3  # problems listed in a message
@@ -60,7 +58,11 @@ class FileTask(Task):
         if self.spec.splits is not None:
             sizes = any(not isinstance(value, str) for value in self.spec.splits.values())
             return tuple(dict.fromkeys((TRAIN, *self.spec.splits) if sizes else self.spec.splits))
-        return tuple(self._whole) if len(self._whole) > 1 else (TRAIN, *splits.USUAL)
+        return (
+            tuple(self._complete_tables)
+            if len(self._complete_tables) > 1
+            else (TRAIN, *splits.USUAL)
+        )
 
     @property
     @override
@@ -92,7 +94,7 @@ class FileTask(Task):
     @cached_property
     @override
     def strategy(self) -> Strategy:
-        return strategies.make(self.spec.strategy, self._load, self.answers)
+        return strategies.strategy_of_config(self.spec.strategy, self._load_function, self.answers)
 
     def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
@@ -117,7 +119,7 @@ class FileTask(Task):
                 f"{name}=None among its parameters, or set eval_splits: []"
             )
 
-    def _load(self, reference: str) -> Labels:
+    def _load_function(self, reference: str) -> Labels:
         return load_function(reference, self.spec.folder).value
 
     @cached_property
@@ -128,10 +130,10 @@ class FileTask(Task):
 
     @cached_property
     def _gold(self) -> str | None:
-        return problems_of_file.gold_field(next(iter(self._whole.values())), self.spec)
+        return problems_of_file.gold_field(next(iter(self._complete_tables.values())), self.spec)
 
     @cached_property
-    def _files(self) -> dict[str, str]:
+    def _files_of_splits(self) -> dict[str, str]:
         """Split → file, where `splits` names files."""
         named = dict(self.spec.splits or {})
         files = {split: value for split, value in named.items() if tables.is_file(value)}
@@ -140,19 +142,22 @@ class FileTask(Task):
         return files
 
     @cached_property
-    def _whole(self) -> dict[str, ProblemTable]:
+    def _complete_tables(self) -> dict[str, ProblemTable]:
         """The stored tables, without rows that are to be skipped."""
         return {
-            split: problems_of_file.complete(table, self.spec)
-            for split, table in self._stored.items()
+            split: problems_of_file.without_incomplete_rows(table, self.spec)
+            for split, table in self._stored_tables.items()
         }
 
     @cached_property
-    def _stored(self) -> dict[str, ProblemTable]:
+    def _stored_tables(self) -> dict[str, ProblemTable]:
         """Split → table; a single file is one table, under ""."""
         spec = self.spec
-        if self._files:
-            return {split: tables.read_file(spec.file(file)) for split, file in self._files.items()}
+        if self._files_of_splits:
+            return {
+                split: tables.read_file(spec.file(file))
+                for split, file in self._files_of_splits.items()
+            }
         assert spec.data is not None
         if tables.is_file(spec.data):
             return {"": tables.read_file(spec.file(spec.data))}
@@ -163,14 +168,14 @@ class FileTask(Task):
     @cached_property
     def _tables(self) -> dict[str, ProblemTable]:
         """Split → table, with each problem in one of them."""
-        whole, wanted = self._whole, self.spec.splits
-        if self._files or (wanted is None and len(whole) > 1):
+        whole, wanted = self._complete_tables, self.spec.splits
+        if self._files_of_splits or (wanted is None and len(whole) > 1):
             return whole
         if any(isinstance(value, str) for value in (wanted or {}).values()):
-            return self._by_name(whole, wanted or {})
-        return self._by_size(whole, wanted or splits.USUAL)
+            return self._tables_by_name(whole, wanted or {})
+        return self._tables_by_size(whole, wanted or splits.USUAL)
 
-    def _by_name(
+    def _tables_by_name(
         self, whole: Mapping[str, ProblemTable], wanted: Mapping[str, Any]
     ) -> dict[str, ProblemTable]:
         for split, name in wanted.items():
@@ -182,19 +187,19 @@ class FileTask(Task):
                 )
         return {split: whole[name] for split, name in wanted.items()}
 
-    def _by_size(
+    def _tables_by_size(
         self, whole: Mapping[str, ProblemTable], sizes: Mapping[str, Any]
     ) -> dict[str, ProblemTable]:
         """Return one table divided; of a data set with several splits, its table of train."""
         table = whole.get(TRAIN) or next(iter(whole.values()))
-        prompts = [problem.prompt for problem in problems_of_file.read(table, self.spec)]
+        prompts = [problem.prompt for problem in problems_of_file.read_problems(table, self.spec)]
         return {
             split: dataclasses.replace(table, rows=tuple(table.rows[place] for place in places))
-            for split, places in splits.divided(prompts, sizes).items()
+            for split, places in splits.divide_by_sizes(prompts, sizes).items()
         }
 
     @cached_property
-    def _problems(self) -> dict[str, list[Problem]]:
+    def _known_problems(self) -> dict[str, list[Problem]]:
         return {}
 
     def all_problems(self, split: str) -> list[Problem]:
@@ -208,16 +213,16 @@ class FileTask(Task):
             raise ConfigError(
                 f"task {self.name} has no split {split!r}, but {', '.join(self._tables)}"
             )
-        if split not in self._problems:
+        if split not in self._known_problems:
             table = self._tables[split]
             if not table.rows:
                 raise ConfigError(f"the split {split!r} of {table.where} is empty")
-            found = problems_of_file.read(table, self.spec)
-            named = problems_of_file.identified(found, f"{self.name}/{split}")
-            self._problems[split] = self._with_reasons(named)
-        return self._problems[split]
+            found = problems_of_file.read_problems(table, self.spec)
+            named = problems_of_file.with_ids(found, f"{self.name}/{split}")
+            self._known_problems[split] = self._with_reasons_unfit(named)
+        return self._known_problems[split]
 
-    def _with_reasons(self, found: list[Problem]) -> list[Problem]:
+    def _with_reasons_unfit(self, found: list[Problem]) -> list[Problem]:
         """Return the problems with why their golds cannot be used.
 
         Golds of mathematics are not parsed here: to parse thousands takes minutes.
@@ -255,7 +260,7 @@ class FileTask(Task):
 
     def faults(self, used: Sequence[str]) -> list[str]:
         """Return what makes the numbers of these splits wrong, in sentences."""
-        found = [sentence for split in used for sentence in self._contradicting(split)]
+        found = [sentence for split in used for sentence in self._say_contradictions(split)]
         for split in used:
             if split != TRAIN and TRAIN in used and (both := self.overlap(split)):
                 found.append(
@@ -267,31 +272,26 @@ class FileTask(Task):
     def remarks(self, used: Sequence[str]) -> list[str]:
         """Return what was left out of these splits, in sentences."""
         found = []
-        whole = zip(self._stored.values(), self._whole.values(), strict=True)
+        whole = zip(self._stored_tables.values(), self._complete_tables.values(), strict=True)
         if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
             found.append(f"left out: {count(skipped, 'row')} without a problem (task.skip_missing)")
-        fields = {field for table in self._whole.values() for field in table.fields}
+        fields = {field for table in self._complete_tables.values() for field in table.fields}
         if pictures := sorted(fields & set(problems_of_file.PICTURES)):
             found.append(
                 f"the field {pictures[0]!r} is left out, because models read only text here: a "
                 "script with SetGRPOTrainer passes pictures to TRL as they are"
             )
         for split in used:
-            unfit = [one for one in self.all_problems(split) if one.unfit is not None]
-            if unfit:
-                shown = ", ".join(f"{one.where} ({one.unfit})" for one in unfit[:SHOWN])
-                found.append(
-                    f"{len(unfit)} of {count(len(self.all_problems(split)), 'problem')} of {split} "
-                    f"{are(len(unfit))} left out, because a gold cannot be used for grading: "
-                    f"{shown}{', …' if len(unfit) > SHOWN else ''}"
-                )
+            every = self.all_problems(split)
+            if unfit := [f"{one.where} ({one.unfit})" for one in every if one.unfit is not None]:
+                found.append(say_unfit(unfit, f"{count(len(every), 'problem')} of {split}"))
         return found
 
-    def _contradicting(self, split: str) -> list[str]:
+    def _say_contradictions(self, split: str) -> list[str]:
         """Say which problems contradict each other."""
         if not self.spec.needs_gold:  # a function may accept several answers
             return []
-        pairs = contradicting(repeated(self.usable(split)))
+        pairs = with_other_golds(asked_before(self.usable(split)))
         if not pairs:
             return []
         shown = [f"{two.where} and {one.where}" for one, two in pairs]
@@ -308,12 +308,12 @@ class FileTask(Task):
             found.update(json_text(row).encode())
         return found.hexdigest()[:16]
 
-    def overlap(self, split: str, other: str = TRAIN) -> int:
-        """Return how many problems of a split have the prompt of one of another split.
+    def overlap(self, split: str) -> int:
+        """Return how many problems of a split have the prompt of one of training.
 
         Upper and lower case and white space do not count.
         """
-        return len(shared(self.usable(split), self.usable(other)))
+        return len(shared_with_others(self.usable(split), self.usable(TRAIN)))
 
     @override
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
@@ -324,13 +324,13 @@ class FileTask(Task):
                 f"{TRAIN!r} of {self.name}, got {different}"
             )
         self.check_columns(found)
-        chosen = _some(found, different, seed=0)
+        chosen = _choose_some(found, different, seed=0)
         return [chosen[place] for place in in_rounds(len(chosen), count, seed)]
 
     @override
     def problems(self, split: str, count: int | None, seed: int, chat: bool = False) -> ProblemSet:
         self.check_evaluated()
-        chosen = _some(self.usable(split), count, seed)
+        chosen = _choose_some(self.usable(split), count, seed)
         unfit = self.reward_set.gold_problems([typed_gold(problem) for problem in chosen])
         chosen = [problem for problem, why in zip(chosen, unfit, strict=True) if why is None]
         if not chosen:
@@ -352,14 +352,14 @@ class FileTask(Task):
         function = self.strategy.function
         if function is None:
             return readings
-        labels = strategies.labels(function, problem, texts, self.form, chat)
+        labels = strategies.strategies_in_evaluation(function, problem, texts, self.form, chat)
         return [
             dataclasses.replace(reading, strategy=label)
             for reading, label in zip(readings, labels, strict=True)
         ]
 
 
-def _some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
+def _choose_some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
     """Return `count` problems, by their prompts and the seed, in the order of the file; or all."""
     if count is None or count >= len(found):
         return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from setrl.support.errors import DataError
 from setrl.support.wording import count, first_of, have
-from setrl.tasks import fields
+from setrl.tasks import tables
 from setrl.tasks.benchmarks import ANSWER_KEYS, PROBLEM_KEYS, kind_of, own_id, plain_gold
 from setrl.tasks.domains import Problem
 from setrl.tasks.spec import TaskSpec
@@ -26,14 +26,14 @@ RESERVED = frozenset({
 })  # fmt: skip
 
 
-def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
+def read_problems(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
     """Return the problems of a table; this does not check whether their golds can be used.
 
     Raises:
         DataError: If a field is missing, or a prompt is not text; the error names row and fields.
     """
     prompt, gold = prompt_field(table, spec), gold_field(table, spec)
-    named = fields.template_fields(prompt)
+    named = tables.template_fields(prompt)
     if gold is not None and gold in named:
         raise DataError(
             f"task.prompt names the field of the gold, {gold!r}: the model would read the answer"
@@ -41,12 +41,12 @@ def read(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
     problems = []
     for where, row in table.rows:
         text = _text_of((where, row), prompt)
-        value = None if gold is None else fields.find(row, gold, where)
-        problems.append(_problem(where, text, value, gold, row, spec.needs_gold))
+        value = None if gold is None else tables.find_field(row, gold, where)
+        problems.append(_make_problem(where, text, value, gold, row, spec.needs_gold))
     return _without_mixed_columns(problems)
 
 
-def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
+def without_incomplete_rows(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
     """Return the rows that can be problems; others are skipped if asked to.
 
     Raises:
@@ -55,16 +55,16 @@ def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
     if not table.rows:
         return table
     prompt, gold = prompt_field(table, spec), gold_field(table, spec)
-    texts = fields.template_fields(prompt) or [prompt]
+    texts = tables.template_fields(prompt) or [prompt]
     for field in filter(None, (*texts, gold)):
-        if not any(fields.has(row, field) for _, row in table.rows):
-            fields.find(table.rows[0][1], field, table.rows[0][0])  # which says what it has
-    if all(_fault(row, texts, None) for _, row in table.rows):
+        if not any(tables.has_field(row, field) for _, row in table.rows):
+            tables.find_field(table.rows[0][1], field, table.rows[0][0])  # which says what it has
+    if all(_fault_of_row(row, texts, None) for _, row in table.rows):
         _text_of(table.rows[0], prompt)  # which says what the first prompt is
     faults: dict[str, list[str]] = {}
     kept = []
     for where, row in table.rows:
-        if fault := _fault(row, texts, gold):
+        if fault := _fault_of_row(row, texts, gold):
             faults.setdefault(fault, []).append(where.removeprefix(table.where).lstrip(":, "))
         else:
             kept.append((where, row))
@@ -83,19 +83,19 @@ def complete(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
 def _text_of(placed: tuple[str, Mapping[str, Any]], prompt: str) -> str:
     """Return the prompt of a row: a filled template, or a field."""
     where, row = placed
-    if fields.template_fields(prompt):
-        return fields.filled(prompt, row, where)
-    return fields.as_text(fields.find(row, prompt, where), prompt, where)
+    if tables.template_fields(prompt):
+        return tables.fill_template(prompt, row, where)
+    return tables.as_prompt(tables.find_field(row, prompt, where), prompt, where)
 
 
-def _fault(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> str | None:
+def _fault_of_row(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> str | None:
     """Return what is wrong with the prompt or the gold of a row."""
     for field in (*texts, *([gold] if gold else [])):
-        if not fields.has(row, field):
+        if not tables.has_field(row, field):
             return f"no field {field!r}"
     for field in texts:
-        value = fields.find(row, field, "")
-        if not fields.is_numbers(value) and (why := fields.why_no_text(value)):
+        value = tables.find_field(row, field, "")
+        if not tables.is_numbers(value) and (why := tables.why_no_prompt(value)):
             return f"a prompt in {field!r} that {why}"
     return None
 
@@ -106,7 +106,7 @@ def prompt_field(table: ProblemTable, spec: TaskSpec) -> str:
     Raises:
         DataError: If no usual field is there.
     """
-    found = spec.prompt or fields.first_known(table.fields, PROBLEM_KEYS)
+    found = spec.prompt or tables.first_known(table.fields, PROBLEM_KEYS)
     if found is None:
         raise _no_field(table, "prompt", PROBLEM_KEYS)
     return found
@@ -118,7 +118,7 @@ def gold_field(table: ProblemTable, spec: TaskSpec) -> str | None:
     Raises:
         DataError: If a reward needs it.
     """
-    found = spec.gold or fields.first_known(table.fields, ANSWER_KEYS)
+    found = spec.gold or tables.first_known(table.fields, ANSWER_KEYS)
     if found is None and spec.needs_gold:
         raise _no_field(table, "gold", ANSWER_KEYS)
     return found
@@ -131,14 +131,16 @@ def _no_field(table: ProblemTable, key: str, usual: Sequence[str]) -> DataError:
     )
 
 
-def _problem(
+def _make_problem(
     where: str, prompt: str, value: Any, gold: str | None, row: Mapping[str, Any], graded: bool
 ) -> Problem:
     columns = {key: value for key, value in row.items() if key not in RESERVED}
     if gold is None:
         return Problem(prompt, columns=columns, where=where)
-    seen = _text(value) if graded else value  # a function reads the value of the file
-    return Problem(prompt, gold=_text(value), columns={**columns, gold: seen}, where=where)
+    seen = _as_text_of_column(value) if graded else value  # a function reads the value of the file
+    return Problem(
+        prompt, gold=_as_text_of_column(value), columns={**columns, gold: seen}, where=where
+    )
 
 
 def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
@@ -153,17 +155,20 @@ def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
     if not mixed:
         return problems
     columns = (
-        {key: _text(value) if key in mixed else value for key, value in one.columns.items()}
+        {
+            key: _as_text_of_column(value) if key in mixed else value
+            for key, value in one.columns.items()
+        }
         for one in problems
     )
     return [replace(one, columns=own) for one, own in zip(problems, columns, strict=True)]
 
 
-def _text(value: Any) -> str | None:
+def _as_text_of_column(value: Any) -> str | None:
     return None if value is None else plain_gold(value)
 
 
-def identified(problems: Sequence[Problem], prefix: str) -> list[Problem]:
+def with_ids(problems: Sequence[Problem], prefix: str) -> list[Problem]:
     """Return the problems of a split with ids and kinds.
 
     The ids are the file's own if those are all different, or else hashes of the prompts.

@@ -1,4 +1,6 @@
-"""Which problems are for training and which for evaluation: by their text, never by their order."""
+"""Which problems are for training and which for evaluation, by their text and never by their order;
+and which are asked twice, within a split or in two of them.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,15 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from setrl.rewards.grading import gold_answer
 from setrl.support.errors import ConfigError
 from setrl.tasks.base import TRAIN
+from setrl.tasks.domains import Problem
 
 USUAL: Mapping[str, float] = {"test": 0.1}  # of a file whose config names no splits
 WHOLE = 2**64
+
+LikePair = tuple[Problem, Problem]
 
 
 def place_of(prompt: str, seed: int = 0) -> float:
@@ -24,7 +30,7 @@ def place_of(prompt: str, seed: int = 0) -> float:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") / WHOLE
 
 
-def divided(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[int]]:
+def divide_by_sizes(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[int]]:
     """Return the places of the prompts of each split, in order.
 
     Equal prompts are always in the same split. With shares, a prompt stays in its split when
@@ -45,7 +51,11 @@ def divided(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[
         )
     different = sorted(dict.fromkeys(prompts), key=place_of)
     order = sorted(sizes, key=lambda split: split == TRAIN)  # the others first
-    starts = _by_share(different, sizes, order) if shares else _by_number(different, sizes, order)
+    starts = (
+        _places_by_share(different, sizes, order)
+        if shares
+        else _places_by_number(different, sizes, order)
+    )
     split_of = dict.fromkeys(different, TRAIN if TRAIN not in sizes else "")
     for split, (start, stop) in starts.items():
         split_of.update(dict.fromkeys(different[start:stop], split))
@@ -56,7 +66,7 @@ def divided(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[str, list[
     return found
 
 
-def _by_number(
+def _places_by_number(
     different: list[str], sizes: Mapping[str, int], order: list[str]
 ) -> dict[str, tuple[int, int]]:
     if sum(sizes.values()) > len(different):
@@ -67,7 +77,7 @@ def _by_number(
     return dict(zip(order, pairwise(ends), strict=True))
 
 
-def _by_share(
+def _places_by_share(
     different: list[str], sizes: Mapping[str, float], order: list[str]
 ) -> dict[str, tuple[int, int]]:
     if sum(sizes.values()) > 1 + 1e-9:
@@ -82,3 +92,37 @@ def _by_share(
         starts[split] = start, stop
         start = stop
     return starts
+
+
+def same_prompt(prompt: str) -> str:
+    """Return what prompts share that ask the same: case and white space do not count.
+
+    >>> same_prompt("What is  2 + 2?") == same_prompt("what is 2 + 2?")
+    True
+    """
+    return " ".join(prompt.casefold().split())
+
+
+def asked_before(problems: Sequence[Problem]) -> list[LikePair]:
+    """Return each problem that was asked before, with the first problem that asks the same."""
+    first: dict[str, Problem] = {}
+    pairs = [(first.setdefault(same_prompt(one.prompt), one), one) for one in problems]
+    return [(before, one) for before, one in pairs if before is not one]
+
+
+def shared_with_others(problems: Sequence[Problem], others: Sequence[Problem]) -> list[LikePair]:
+    """Return each problem that is also among others, with the first such problem."""
+    known = {same_prompt(other.prompt): other for other in reversed(others)}  # the first counts
+    found = ((known.get(same_prompt(one.prompt)), one) for one in problems)
+    return [(other, one) for other, one in found if other is not None]
+
+
+def with_other_golds(pairs: Sequence[LikePair]) -> list[LikePair]:
+    """Return the pairs that ask the same and have different golds."""
+    return [
+        (one, two)
+        for one, two in pairs
+        if one.gold is not None
+        and two.gold is not None
+        and same_prompt(gold_answer(one.gold)) != same_prompt(gold_answer(two.gold))
+    ]

@@ -42,18 +42,18 @@ def by_answer(answers: Labels) -> Labels:
     """
 
     def strategy(**arguments: Any) -> list[Label]:
-        return [_strategy_of(answer) for answer in answers(**arguments)]
+        return [_strategy_of_answer(answer) for answer in answers(**arguments)]
 
     return strategy
 
 
-def _strategy_of(answer: Label) -> Label:
+def _strategy_of_answer(answer: Label) -> Label:
     if answer is None:
         return DEGENERATE
     return f"answer {answer}" if read_label(answer) == DEGENERATE else answer
 
 
-def make(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
+def strategy_of_config(spec: Any, load: Callable[[str], Labels], answers: Labels) -> Strategy:
     """Return the strategy that a config names.
 
     Args:
@@ -87,7 +87,7 @@ def say_blank(values: Sequence[Any], place: str) -> None:
         )
 
 
-def labels(
+def strategies_in_evaluation(
     function: Labels, problem: Problem, texts: Sequence[str], form: PromptForm, chat: bool
 ) -> list[Label]:
     """Return the strategies of a problem's samples in evaluation, read as in training.

@@ -12,13 +12,15 @@ multisets of actions that a set, or a group, can be.
 array([-0.025,  0.325, -0.125])
 """
 
-from setrl.theory.policies import entropy, shift_logits, softmax
-from setrl.theory.polychromic import (
+from setrl.theory.definitions import (
     PolychromicConditions,
+    diminish,
     policy_grid,
     polychromic_conditions,
+    scaffold_values,
+    specular_sets,
 )
-from setrl.theory.scaffold import diminish, scaffold_values, specular_sets
+from setrl.theory.policies import entropy, shift_logits, softmax
 from setrl.theory.tabular import ActionTable, TabularMethod, TabularObjective
 
 __all__ = [

@@ -21,13 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setrl.core.advantages import AnyMethod
-from setrl.theory.policies import (
-    check_policy,
-    check_velocity,
-    log_policy,
-    shift_logits,
-    softmax,
-)
+from setrl.theory.policies import check_policy, check_velocity, log_policy, shift_logits, softmax
 from setrl.theory.tabular import ActionTable
 
 Velocity = Callable[[np.ndarray], np.ndarray]  # a policy (A,) → a direction in its logits (A,)
@@ -74,7 +68,7 @@ def gradient_flow(
     for until in times:
         while now < until:
             step = min(step, until - now)
-            moved_A, error = _dormand_prince(slope, shift_A, step)
+            moved_A, error = _dormand_prince_step(slope, shift_A, step)
             if error <= tolerance:
                 shift_A, now = moved_A, now + step if step < until - now else until
             step *= float(np.clip(0.9 * (tolerance / max(error, 1e-300)) ** 0.2, 0.2, 5.0))
@@ -236,7 +230,9 @@ _STAGES = (
 _ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 
-def _dormand_prince(slope: Velocity, start_A: np.ndarray, step: float) -> tuple[np.ndarray, float]:
+def _dormand_prince_step(
+    slope: Velocity, start_A: np.ndarray, step: float
+) -> tuple[np.ndarray, float]:
     """Return the state after one step of order 5, and its largest difference from order 4."""
     slopes = [slope(start_A)]
     for weights in _STAGES:

@@ -26,7 +26,7 @@ def water_filling(success_C: ArrayLike, alpha: float = 1.0) -> np.ndarray:
     >>> water_filling([0.9, 0.8, 0.4]).round(3)
     array([0.529, 0.471, 0.   ])
     """
-    success = _some_success(success_C)
+    success = _check_some_success(success_C)
     if not 0 < alpha <= 1:
         raise ValueError(f"alpha must be above 0 and at most 1, got {alpha}")
     best = np.sort(success[success > 0])[::-1]
@@ -47,7 +47,7 @@ def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -
     K = 2, at the incumbents' best shares, it is the λ of `water_filling`. If it is below 0, a
     strategy that is always wrong is encouraged too.
     """
-    success = _success(success_C)
+    success = _check_success(success_C)
     shares = check_policy(shares_C, shape=success.shape, called="shares_C")
     check_set_size(set_size)
     k, right = set_size, shares * success
@@ -70,7 +70,7 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
     >>> counts_shares([0.9, 0.5, 0.05], num_samples=16).round(3)
     array([0.503, 0.497, 0.   ])
     """
-    success = _some_success(success_C)
+    success = _check_some_success(success_C)
     check_count("num_samples", num_samples, 1)
     if not 0 <= alpha < 1:
         raise ValueError(f"alpha must be in [0, 1), got {alpha}")
@@ -79,13 +79,13 @@ def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) ->
     def shares_at(level: np.ndarray) -> np.ndarray:
         """Return each strategy's q at which the marginal pay s·E pay(1 + M) falls to the level."""
         ones = np.ones_like(success)
-        return _halved(lambda q: success * _mean_pay(q * success, pay_N) > level, ones)
+        return _bisect(lambda q: success * _mean_pay(q * success, pay_N) > level, ones)
 
-    shares = shares_at(_halved(lambda level: shares_at(level).sum() > 1, np.asarray(success.max())))
+    shares = shares_at(_bisect(lambda level: shares_at(level).sum() > 1, np.asarray(success.max())))
     return shares / shares.sum()
 
 
-def _halved(is_below: Callable[[np.ndarray], ArrayLike], high: np.ndarray) -> np.ndarray:
+def _bisect(is_below: Callable[[np.ndarray], ArrayLike], high: np.ndarray) -> np.ndarray:
     """Return the numbers from 0 to `high` up to which `is_below` holds, by halving intervals."""
     low: np.ndarray = np.zeros_like(high)
     for _ in range(40):
@@ -109,14 +109,14 @@ def _power(base: np.ndarray, exponent: int) -> np.ndarray:
     return base**exponent if exponent >= 0 else np.zeros_like(base)
 
 
-def _some_success(success_C: ArrayLike) -> np.ndarray:
-    success = _success(success_C)
+def _check_some_success(success_C: ArrayLike) -> np.ndarray:
+    success = _check_success(success_C)
     if not success.any():
         raise ValueError("at least one strategy must have success above 0, got only zeros")
     return success
 
 
-def _success(success_C: ArrayLike) -> np.ndarray:
+def _check_success(success_C: ArrayLike) -> np.ndarray:
     success = np.asarray(success_C, dtype=np.float64)
     if success.ndim != 1 or not success.size or not ((success >= 0) & (success <= 1)).all():
         raise ValueError(f"success_C must be (C,) numbers in [0, 1], got {success.tolist()}")

@@ -97,11 +97,11 @@ class SetMDP:
 
     def steps(self, policy_XA: ArrayLike) -> np.ndarray:
         """P_π(x' | x), the way of one branch, shape (X, X)."""
-        return np.einsum("xa,xay->xy", self._policy(policy_XA), self.moves_XAX)
+        return np.einsum("xa,xay->xy", self._checked_policy(policy_XA), self.moves_XAX)
 
     def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
         """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
-        chances_XS = self.scores[0].sets.chances(self._policy(policy_XA))
+        chances_XS = self.scores[0].sets.chances(self._checked_policy(policy_XA))
         return (chances_XS * self.scores_XS).sum(axis=-1)
 
     def values(self, policy_XA: ArrayLike) -> np.ndarray:
@@ -126,7 +126,7 @@ class SetMDP:
             policy_XA: π.
             values_X: V♯ of what follows; by default V♯ of π.
         """
-        policy = self._policy(policy_XA)
+        policy = self._checked_policy(policy_XA)
         values_X = self.values(policy) if values_X is None else values_X
         chances_XSA = self.scores[0].sets.chances_given(policy)
         return np.einsum("xsa,xs->xa", chances_XSA, self.set_values(values_X))
@@ -152,13 +152,13 @@ class SetMDP:
 
     def gap(self, new_XA: ArrayLike, old_XA: ArrayLike, start_X: ArrayLike) -> float:
         """E_{x~d♯_new} E_{S~new} A♯_old(x, S) / (1 − γK) = V♯_new(x₀) − V♯_old(x₀): Lemma 2.2."""
-        chances_XS = self.scores[0].sets.chances(self._policy(new_XA))
+        chances_XS = self.scores[0].sets.chances(self._checked_policy(new_XA))
         gains_X = (chances_XS * self.set_advantages(old_XA)).sum(axis=-1)
         return float(self.occupancy(new_XA, start_X) @ gains_X / (1 - self.reach))
 
     def advantages(self, policy_XA: ArrayLike) -> np.ndarray:
         """A(x, a) = E[Q♯(x, S) | a₁ = a] − V♯(x), the marginal set advantage, shape (X, A)."""
-        policy = self._policy(policy_XA)
+        policy = self._checked_policy(policy_XA)
         return self.action_values(policy) - self.values(policy)[:, None]
 
     def gradient(self, policy_XA: ArrayLike, start_X: ArrayLike) -> np.ndarray:
@@ -170,15 +170,15 @@ class SetMDP:
             policy_XA: π, softmax of z.
             start_X: The distribution of x₀.
         """
-        policy = self._policy(policy_XA)
-        return self._visits(policy, start_X) * policy * self.advantages(policy)
+        policy = self._checked_policy(policy_XA)
+        return self._discounted_visits(policy, start_X) * policy * self.advantages(policy)
 
-    def _visits(self, policy_XA: np.ndarray, start_X: ArrayLike) -> np.ndarray:
+    def _discounted_visits(self, policy_XA: np.ndarray, start_X: ArrayLike) -> np.ndarray:
         """K·Σ_t (γK)^t Pr(x_t = x), shape (X, 1): how many actions the tree draws at each state."""
         visits_X = self.occupancy(policy_XA, start_X) / (1 - self.reach)
         return self.set_size * visits_X[:, None]
 
-    def _policy(self, policy_XA: ArrayLike) -> np.ndarray:
+    def _checked_policy(self, policy_XA: ArrayLike) -> np.ndarray:
         shape = (self.num_states, self.num_actions)
         return check_policy(policy_XA, shape=shape, called="policy_XA")
 
@@ -278,8 +278,8 @@ def ppo_step(
     if not (learning_rate > 0 and clip > 0):
         raise ValueError(f"learning_rate and clip must be positive, got {learning_rate} and {clip}")
     check_count("epochs", epochs, 1)
-    old, advantages_XA = mdp._policy(policy_XA), mdp.advantages(policy_XA)
-    weight_XA, policy = mdp._visits(old, start_X) * advantages_XA, old
+    old, advantages_XA = mdp._checked_policy(policy_XA), mdp.advantages(policy_XA)
+    weight_XA, policy = mdp._discounted_visits(old, start_X) * advantages_XA, old
     for _ in range(epochs):
         gained_XA = np.sign(advantages_XA) * (policy - old)
         kept_XA = np.where(gained_XA <= clip * old, weight_XA * policy, 0.0)

@@ -50,7 +50,7 @@ def from_config(
         ValueError: Naming the unknown method or option, the near miss, and all that are known; or
             the option that is missing.
     """
-    return _method(schedules.at(with_schedules(config), progress), also)
+    return _method_of_keys(schedules.at(with_schedules(config), progress), also)
 
 
 def defaults_of(name: Any) -> dict[str, Any]:
@@ -80,17 +80,17 @@ def with_schedules(config: Any) -> Any:
     return [with_schedules(item) for item in config] if isinstance(config, list | tuple) else config
 
 
-def located(config: Any, folder: str) -> Any:
+def with_folder(config: Any, folder: str) -> Any:
     """Return a config whose references to modules say in which folder they are looked up."""
     if isinstance(config, list):
-        return [located({"objective": o} if is_reference(o) else o, folder) for o in config]
+        return [with_folder({"objective": o} if is_reference(o) else o, folder) for o in config]
     if not isinstance(config, Mapping):
         return config
     own = "method" if "method" in config else "objective"  # names what the mapping is
     found = {}
     for key, value in config.items():
         is_objective = key in OBJECTIVES and key != own and is_reference(value)
-        found[key] = located({"objective": value} if is_objective else value, folder)
+        found[key] = with_folder({"objective": value} if is_objective else value, folder)
     return {FOLDER: folder, **found} if is_reference(config.get(own)) else found
 
 
@@ -110,14 +110,14 @@ def objective_of(config: str | Mapping[str, Any], kind: str = "objective") -> Ob
         raise ValueError(f"an objective's config needs the key 'objective', got {options!r}")
     name = options.pop("objective")
     if is_reference(name):
-        return _own_objective(name, options)
-    make = names.look_up(kind, name, {**objectives.by_name, "sum": _objective_sum})
+        return _load_own_objective(name, options)
+    make = names.look_up(kind, name, {**objectives.by_name, "sum": _sum_of_objectives})
     if name in OTHERWISE:
         raise ValueError(OTHERWISE[name].format(name=name))
     return names.call(f"objective {name}", make, _with_objectives(options))
 
 
-def _method(config: Mapping[str, Any], also: Sequence[str] = ()) -> AnyMethod:
+def _method_of_keys(config: Mapping[str, Any], also: Sequence[str] = ()) -> AnyMethod:
     options = dict(config)
     if "method" not in options:
         raise ValueError(f"a method's config needs the key 'method', got {options!r}")
@@ -128,10 +128,10 @@ def _method(config: Mapping[str, Any], also: Sequence[str] = ()) -> AnyMethod:
             "a method, or a function that returns one, such as setrl.methods.set_rl(objective, "
             "set_size=4)"
         )
-        return _gated(_own(name, options, AnyMethod, must), gate)
-    makers: dict[str, Callable[..., AnyMethod]] = {**methods.by_name, "sum": _sum}
+        return _with_gate(_load_own(name, options, AnyMethod, must), gate)
+    makers: dict[str, Callable[..., AnyMethod]] = {**methods.by_name, "sum": _sum_of_methods}
     make = names.look_up("method", name, makers)
-    return _gated(names.call(name, make, options, also=("gate", *also)), gate)
+    return _with_gate(names.call(name, make, options, also=("gate", *also)), gate)
 
 
 def _with_objectives(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _with_objectives(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _own(reference: str, options: dict[str, Any], kind: Any, must: str) -> Any:
+def _load_own(reference: str, options: dict[str, Any], kind: Any, must: str) -> Any:
     """Return the value that a module of the user defines, or that its function returns."""
     value = load(reference, options.pop(FOLDER, ".")).value
     if isinstance(value, kind) and options:
@@ -155,7 +155,7 @@ def _own(reference: str, options: dict[str, Any], kind: Any, must: str) -> Any:
     return made
 
 
-def _own_objective(reference: str, options: dict[str, Any]) -> Objective:
+def _load_own_objective(reference: str, options: dict[str, Any]) -> Objective:
     """Return the objective that a module of the user defines, as a value or a function.
 
     A function whose parameters are fields, such as `rewards, strategies`, scores sets itself;
@@ -170,11 +170,11 @@ def _own_objective(reference: str, options: dict[str, Any]) -> Objective:
         "an objective, a function that returns one, or a function of the fields of a set "
         f"({', '.join(FIELDS)})"
     )
-    found: Objective = _own(reference, options, Objective, must)
+    found: Objective = _load_own(reference, options, Objective, must)
     return found
 
 
-def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
+def _with_gate(method: AnyMethod, gate: Any) -> AnyMethod:
     """Return the method, with the credit of wrong samples cut to at most 0 if `gate` is true."""
     if not isinstance(gate, bool):
         raise ValueError(f"gate must be true or false, got {gate!r}")
@@ -187,30 +187,30 @@ def _gated(method: AnyMethod, gate: Any) -> AnyMethod:
     return replace(method, adjustment=Gate())
 
 
-def _sum(of: Any = None) -> MethodSum:
+def _sum_of_methods(of: Any = None) -> MethodSum:
     if not isinstance(of, list) or not all(isinstance(part, Mapping) for part in of):
         raise ValueError(
             "a sum of methods needs of: [{method: grpo, weight: 0.5}, …], a list of methods, got "
             f"{of!r}"
         )
-    parts = [_weighted(part) for part in of]
+    parts = [_split_weight(part) for part in of]
     return MethodSum(
-        tuple(_method(rest) for rest, _ in parts), tuple(weight for _, weight in parts)
+        tuple(_method_of_keys(rest) for rest, _ in parts), tuple(weight for _, weight in parts)
     )
 
 
-def _objective_sum(of: Any = None) -> Objective:
+def _sum_of_objectives(of: Any = None) -> Objective:
     if not isinstance(of, list) or not of:
         raise ValueError(
             "a sum of objectives needs of: [{objective: max, weight: 0.5}, …], a list, got "
             f"{of!r}"
         )
-    parts = [(part, 1.0) if isinstance(part, str) else _weighted(part) for part in of]
+    parts = [(part, 1.0) if isinstance(part, str) else _split_weight(part) for part in of]
     terms = tuple(objective_of(rest) for rest, _ in parts)
     return Sum(terms, tuple(weight for _, weight in parts))
 
 
-def _weighted(part: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
+def _split_weight(part: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
     """Return a part of a sum without its weight, and the weight."""
     weight = part.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, Real):

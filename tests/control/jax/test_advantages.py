@@ -10,10 +10,10 @@ import torch
 
 from setrl.control.jax import advantages, update
 from setrl.control.jax.networks import ActorCritic
-from setrl.control.jax.poly_ppo import _of_critic
+from setrl.control.jax.poly_ppo import _explained_variance
 from setrl.control.jax.rollouts import RolloutSteps, Trajectories
-from setrl.control.sb3 import update as torch_update
-from setrl.control.steps import CreditedSteps, scaled, spread
+from setrl.control.sb3 import ppo as torch_ppo
+from setrl.control.steps import CreditedSteps, scale_set_advantages, spread_over_window
 
 T, B, GAMMA, DECAY = 6, 4, 0.9, 0.8
 LENGTHS = (6, 3, 1, 0)
@@ -59,7 +59,7 @@ def test_gae_is_its_sum() -> None:
 
 def test_set_advantages_replace_gae_in_the_window() -> None:
     grown, values = make_grown(), jnp.array([2.0, jnp.nan, -1.0, 5.0])
-    found = advantages.credited(grown, GAMMA, DECAY, spread(jnp, values, 1, T))
+    found = advantages.credit_steps(grown, GAMMA, DECAY, spread_over_window(jnp, values, 1, T))
     expected = gae_by_definition(grown, np.array(grown.steps.rewards))
     returns = expected + np.asarray(grown.steps.values)
     for b, value in ((0, 2.0), (2, -1.0)):
@@ -74,17 +74,22 @@ def test_a_trajectory_without_finite_rewards_is_not_learned_from() -> None:
     grown = make_grown()
     rewards = grown.steps.rewards.at[2, 0].set(jnp.nan)
     grown = grown._replace(steps=grown.steps._replace(rewards=rewards))
-    found = advantages.credited(grown, GAMMA, DECAY)
+    found = advantages.credit_steps(grown, GAMMA, DECAY)
     assert np.asarray(found.usable).sum(axis=0).tolist() == [0, 3, 1, 0]
     assert np.isfinite(found.advantages).all()
 
 
 def test_set_advantages_are_scaled_over_all_parts() -> None:
-    own = [spread(jnp, jnp.array(row), 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])]
+    own = [
+        spread_over_window(jnp, jnp.array(row), 0, T) for row in ([3.0, 0, 0, 9], [4.0, 0, 0, 9])
+    ]
     grown = make_grown()
-    parts = [advantages.credited(grown, GAMMA, DECAY, each) for each in own]
+    parts = [advantages.credit_steps(grown, GAMMA, DECAY, each) for each in own]
     size = np.sqrt((9 + 16) / 6)  # six steps: the last trajectory has none
-    found = [one.advantages[0, 0] for one in scaled(jnp, parts, advantages.floor_of([grown]))]
+    found = [
+        one.advantages[0, 0]
+        for one in scale_set_advantages(jnp, parts, advantages.rounding_floor([grown]))
+    ]
     np.testing.assert_allclose(found, [3 / size, 4 / size], rtol=1e-6)
 
 
@@ -97,7 +102,7 @@ def test_minibatches_are_normalised_as_in_pytorch(case: str) -> None:
         values[:] = 0.3
     usable = np.ones(10, bool)
     found = advantages.normalised(*map(jnp.asarray, (values, from_sets, usable)))
-    expected = torch_update.normalised(torch.tensor(values), torch.tensor(from_sets))
+    expected = torch_ppo.normalised(torch.tensor(values), torch.tensor(from_sets))
     np.testing.assert_allclose(found, expected, atol=1e-5)
     padded = [jnp.asarray(np.append(one, last)) for one, last in ((values, 99), (from_sets, False))]
     again = advantages.normalised(*padded, jnp.asarray(np.append(usable, False)))
@@ -112,7 +117,7 @@ def test_learning_is_the_loop_in_pytorch() -> None:
         **{"batch_size": 4, "n_epochs": 2, "learning_rate": 0.03, "clip_range": 0.1},
         **{"ent_coef": 0.3, "vf_coef": 0.7, "kl_coef": 0.2},
     )
-    pieces = update.pieces_of([advantages.credited(make_grown(), GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.credit_steps(make_grown(), GAMMA, DECAY)], 1)
     key, state = jax.random.key(3), options.optimizer.init(params)
     found, _, metrics = update.learn(policy, options, params, state, pieces, None, key)
     leaves, tree = jax.tree.flatten(params)
@@ -146,15 +151,15 @@ def torch_loss(
     now = torch.distributions.Categorical(logits=dense(layers["actor"][1], hidden["actor"]))
     then = torch.distributions.Categorical(logits=batch.logits)
     values = dense(layers["critic"][1], hidden["critic"])[:, 0]
-    own = torch_update.normalised(batch.advantages, batch.from_sets)
+    own = torch_ppo.normalised(batch.advantages, batch.from_sets)
     log_ratio = now.log_prob(batch.actions) - batch.log_probs
     loss = (
-        torch_update.clipped_surrogate(own, torch.exp(log_ratio), options.clip_range)
+        torch_ppo.clipped_surrogate(own, torch.exp(log_ratio), options.clip_range)
         - options.ent_coef * now.entropy().mean()
-        + options.vf_coef * torch_update.value_loss(values, values, batch.returns, None)
+        + options.vf_coef * torch_ppo.value_loss(values, values, batch.returns, None)
         + options.kl_coef * torch.distributions.kl_divergence(then, now).mean()
     )
-    return loss, torch_update.approximate_kl(log_ratio)
+    return loss, torch_ppo.approximate_kl(log_ratio)
 
 
 def dense(layer: Any, inputs: torch.Tensor) -> torch.Tensor:
@@ -169,7 +174,7 @@ def test_explained_variance_has_no_unit() -> None:
         values, rewards = (scale * one for one in (grown.steps.values, grown.steps.rewards))
         steps = grown.steps._replace(values=values, rewards=rewards)
         grown = grown._replace(steps=steps, last_values=scale * grown.last_values)
-        metrics = _of_critic([advantages.credited(grown, GAMMA, DECAY)])
+        metrics = _explained_variance([advantages.credit_steps(grown, GAMMA, DECAY)])
         found.append(float(metrics["train/explained_variance"]))
     assert found[1] == pytest.approx(found[0], rel=1e-4)
     assert np.isnan(found[2])
@@ -177,7 +182,7 @@ def test_explained_variance_has_no_unit() -> None:
 
 def test_pieces_hold_every_step_once() -> None:
     grown = make_grown()
-    pieces = update.pieces_of([advantages.credited(grown, GAMMA, DECAY)], 4)
+    pieces = update.pieces_of([advantages.credit_steps(grown, GAMMA, DECAY)], 4)
     assert pieces.usable.shape == (2 * B, 4)  # six steps are two pieces, the second one padded
     kept = np.asarray(pieces.observations)[np.asarray(pieces.usable)]
     alive = np.asarray(grown.steps.alive)
@@ -191,7 +196,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
     """0 · NaN is NaN: steps that are left out are zeros before the network sees them."""
     policy = ActorCritic(2, (5,))
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    pieces = update.pieces_of([advantages.credited(make_grown(), GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.credit_steps(make_grown(), GAMMA, DECAY)], 1)
     left_out = ~np.asarray(pieces.usable)[..., None]
     poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
     options = update.PPOOptions()
@@ -207,7 +212,7 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
 def test_chunks_add_up_to_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     policy, options = ActorCritic(2, (5,)), update.PPOOptions(ent_coef=0.3, kl_coef=0.2)
     params = policy.init(jnp.asarray([0, 7], jnp.uint32), 3)
-    pieces = update.pieces_of([advantages.credited(make_grown(), GAMMA, DECAY)], 1)
+    pieces = update.pieces_of([advantages.credit_steps(make_grown(), GAMMA, DECAY)], 1)
     count, usable = len(pieces.usable), np.flatnonzero(pieces.usable.any(axis=1))
     choices = [np.pad(usable[:n], (0, 9 - n), constant_values=count) for n in (1, 4, 7)]
     found = []
@@ -241,8 +246,8 @@ def test_minibatches_of_many_pieces_come_from_everywhere() -> None:
 
 
 def test_rounding_of_returns_is_not_scaled_up() -> None:
-    own = spread(jnp, jnp.array([7e-8, -7e-8, 0.0, 0.0]), None, T)
+    own = spread_over_window(jnp, jnp.array([7e-8, -7e-8, 0.0, 0.0]), None, T)
     grown = make_grown()
-    steps = advantages.credited(grown, GAMMA, DECAY, own)
-    (found,) = scaled(jnp, [steps], advantages.floor_of([grown]))
+    steps = advantages.credit_steps(grown, GAMMA, DECAY, own)
+    (found,) = scale_set_advantages(jnp, [steps], advantages.rounding_floor([grown]))
     assert np.abs(np.asarray(found.advantages)[np.asarray(found.from_sets)]).max() < 0.1

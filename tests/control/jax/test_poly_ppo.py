@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control.credit import vine_advantages
 from setrl.control.jax import advantages, families
 from setrl.control.jax.environment import check_env
 from setrl.control.jax.networks import ActorCritic
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Training
 from setrl.control.jax.update import PPOOptions
 from setrl.control.tasks.jax_goals import GoalRoom, GoalState, JaxGoals
-from setrl.control.vines import VineChoices
+from setrl.control.vines import VineChoices, vine_advantages
 from setrl.samples import Samples
 
 SMALL = PPOOptions(num_trajectories=12, batch_size=32, n_epochs=1, gamma=0.99)
@@ -109,7 +108,7 @@ def test_methods_that_scale_do_not_scale_rounding() -> None:
     vines, none = make().vines, np.zeros((2, 3))
     assert vines is not None
     scores = np.float32([[1000, 1000.0001, 999.9999], [1000, 1001, 999]])
-    found = advantages._OnHost(methods.grpo(), vines)({"rewards": scores}, none, 0)
+    found = advantages._CreditOnHost(methods.grpo(), vines)({"rewards": scores}, none, 0)
     np.testing.assert_array_equal(found[0], 0)
     np.testing.assert_allclose(found[1], methods.grpo().advantages(scores[1:]).values_BN[0])
 
@@ -151,7 +150,7 @@ def test_what_came_after_a_state_is_no_part_of_its_vines() -> None:
     assert model.vines is not None
     params = model.init(jax.random.key(0)).params
     sample = jax.jit(
-        lambda key: families.sample(model.task, model.policy, params, model.vines, 16, key)
+        lambda key: families.sample_families(model.task, model.policy, params, model.vines, 16, key)
     )
     found = sample(jax.random.key(2))
     rewards, times = np.asarray(found.trunks.steps.rewards), np.asarray(found.times)

@@ -9,7 +9,7 @@ import torch
 from stable_baselines3.common.policies import ActorCriticPolicy
 
 from setrl.control.sb3.advantages import Critic, Segment
-from setrl.control.sb3.bonuses import CountBonus
+from setrl.control.sb3.ppo import CountBonus
 from setrl.control.trajectories import TAKEN, Trajectory
 
 GAMMA, LAMBDA = 0.9, 0.8
@@ -52,7 +52,7 @@ def gae(critic: Critic, trajectory: Trajectory) -> np.ndarray:
 def test_the_critics_advantages_are_gae_within_each_trajectory() -> None:
     critic = Critic(policy(), GAMMA, LAMBDA)
     walks = [walk(4, 1), walk(3, 2, terminated=False), walk(1, 3)]
-    found = critic.credited([Segment(one) for one in walks])
+    found = critic.credit_steps([Segment(one) for one in walks])
     expected = np.concatenate([gae(critic, one) for one in walks])
     values = np.concatenate([values_of(critic, one)[:-1] for one in walks])
     np.testing.assert_allclose(found.advantages, expected, atol=1e-5)
@@ -66,7 +66,7 @@ def test_log_probabilities_are_those_of_the_actions_as_they_were_drawn() -> None
     drawn = np.array([[2.0], [-3.0]], np.float32)
     clipped = walk(2, 1, actions_T=drawn.clip(-0.1, 0.1), extras={TAKEN: drawn})
     net = policy(box)
-    found = Critic(net, GAMMA, LAMBDA).credited([Segment(clipped)])
+    found = Critic(net, GAMMA, LAMBDA).credit_steps([Segment(clipped)])
     seen = torch.as_tensor(clipped.observations[:-1])
     with torch.no_grad():
         expected = net.get_distribution(seen).log_prob(torch.as_tensor(drawn))
@@ -77,7 +77,7 @@ def test_log_probabilities_are_those_of_the_actions_as_they_were_drawn() -> None
 def test_set_advantages_replace_the_critics_in_their_window_alone() -> None:
     critic = Critic(policy(), GAMMA, LAMBDA)
     first, second = walk(4, 1), walk(5, 2)
-    found = critic.credited(
+    found = critic.credit_steps(
         [
             Segment(first, np.array([0.3, 0.3, np.nan, np.nan])),
             Segment(second, np.array([np.nan, np.nan, np.nan, -0.4, -0.4])),
@@ -97,14 +97,14 @@ def test_set_advantages_replace_the_critics_in_their_window_alone() -> None:
 
 def test_rounding_errors_are_not_divided_up_to_a_signal() -> None:
     noise = [Segment(walk(4, seed), 2.8e-17) for seed in (1, 2)]
-    found = Critic(policy(), GAMMA, LAMBDA).credited(noise)
+    found = Critic(policy(), GAMMA, LAMBDA).credit_steps(noise)
     assert found.from_sets.all()
     assert np.abs(found.advantages).max() < 1e-6
 
 
 def test_the_bonus_for_rare_actions_is_in_the_critics_advantages() -> None:
     critic, one = Critic(policy(), GAMMA, LAMBDA, CountBonus(0.7)), walk(3, 1)
-    found = critic.credited([Segment(one)])
+    found = critic.credit_steps([Segment(one)])
     more = walk(3, 1, rewards_T=one.rewards_T + 0.7)
     np.testing.assert_allclose(found.advantages, gae(critic, more), atol=1e-5)
 
@@ -114,9 +114,9 @@ def test_a_trajectory_with_a_reward_that_is_not_finite_is_left_out(lost: float) 
     critic, kept = Critic(policy(), GAMMA, LAMBDA), walk(3, 1)
     broken = walk(3, 2, rewards_T=np.array([0.0, lost, 1.0]))
     empty = walk(0, 3)
-    found = critic.credited([Segment(broken), Segment(kept), Segment(empty)])
+    found = critic.credit_steps([Segment(broken), Segment(kept), Segment(empty)])
     np.testing.assert_allclose(found.advantages, gae(critic, kept), atol=1e-5)
     with pytest.raises(
         ValueError, match="of 2 trajectories, none has steps with finite rewards only"
     ):
-        critic.credited([Segment(broken), Segment(empty)])
+        critic.credit_steps([Segment(broken), Segment(empty)])

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from setrl.control.sb3.families import FamilySampler
+from setrl.control.sb3.families import FamilySampler, Vines
 from setrl.control.sb3.rollouts import VinePool
-from setrl.control.sb3.vines import Vines
 from tests.control.goals import Goals, goal
 
 

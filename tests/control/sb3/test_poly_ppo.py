@@ -22,8 +22,8 @@ from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
 from setrl import methods
 from setrl.control.envs.checks import ResetMismatchError
 from setrl.control.envs.generators import NotResettableError
+from setrl.control.sb3.families import Vines
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.sb3.vines import Vines
 from tests.control.goals import Goals, goal
 
 SMALL: dict[str, Any] = {

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from setrl import methods
-from setrl.control.credit import vine_advantages
 from setrl.control.sb3.advantages import segments_of
-from setrl.control.sb3.families import Family, score_vines
-from setrl.control.sb3.vines import Vines
-from setrl.control.trajectories import Trajectory, after
+from setrl.control.sb3.families import Family, Vines, score_vines
+from setrl.control.trajectories import Trajectory, rest_of_trunk
+from setrl.control.vines import vine_advantages
 from tests.control.goals import Goals
 
 LENGTHS, TIMES = ((4, 9, 2), (5, 1, 7)), (0, 3)
@@ -56,7 +55,7 @@ def test_a_vine_has_its_advantage_in_steps_0_to_w(credit: str, window: int | Non
 def test_a_trunk_that_is_a_member_has_set_advantages_in_its_own_steps() -> None:
     """In the window of each of its states, the later one where two overlap."""
     trunk = walk(8, 1.0)
-    rows = tuple((after(trunk, time), walk(4, 1.0), walk(9, 0.0)) for time in TIMES)
+    rows = tuple((rest_of_trunk(trunk, time), walk(4, 1.0), walk(9, 0.0)) for time in TIMES)
     member = Family(0, trunk, TIMES, rows, has_trunk=True)
     advantages_BN = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     first, *own = segments_of([member], advantages_BN, 4)
@@ -72,6 +71,6 @@ def test_a_trunk_that_is_a_member_has_set_advantages_in_its_own_steps() -> None:
 def test_the_trunk_counts_once() -> None:
     """Its steps are the trunk's: the price of N members is N − 1 vines."""
     trunk = walk(8, 1.0)
-    member = Family(0, trunk, (0,), ((after(trunk, 0), walk(4, 1.0)),), has_trunk=True)
+    member = Family(0, trunk, (0,), ((rest_of_trunk(trunk, 0), walk(4, 1.0)),), has_trunk=True)
     assert member.num_steps == 12
     assert sum(len(one.trajectory) for one in segments_of([member], np.zeros((1, 2)), None)) == 12

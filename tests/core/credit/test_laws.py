@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setrl import DEGENERATE, Samples, credit, methods, objectives, set_advantages
-from setrl.core.credit.designs import draw_sets
+from setrl.core.credit.estimators import draw_sets
 from setrl.core.objectives.chances import chances
 from tests.core.catalogue import COMMON
 

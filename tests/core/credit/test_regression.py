@@ -7,9 +7,8 @@ import pytest
 
 from claims import exact, scores
 from setrl import Samples, credit, objectives, set_advantages
-from setrl.core.credit.designs import all_sets
-from setrl.core.credit.estimators import score_sets
-from setrl.core.credit.regression import _fit
+from setrl.core.credit.estimators import all_sets, score_sets
+from setrl.core.credit.regression import _fit_regression
 
 POLY = objectives.polychromic()
 POLICY = [0.2, 0.3, 0.5]
@@ -57,7 +56,7 @@ def test_every_design_gives_the_gradient(ridge, seed):
 def test_all_sets_without_ridge_are_exact():
     samples, n, k = prompts(4, 7), 7, 3
     sets_SK = all_sets(n, k)
-    fit = _fit(score_sets(POLY, samples, sets_SK), sets_SK, n, penalty=0.0)
+    fit = _fit_regression(score_sets(POLY, samples, sets_SK), sets_SK, n, penalty=0.0)
     want = POLY.set_means(samples, k).contrast_BN
     np.testing.assert_allclose(fit.contrast_BN, want, atol=1e-12)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from setrl import Samples, credit, methods, objectives, set_advantages
-from setrl.control import credit as vine_credit
+from setrl.control import vines as vine_credit
 from setrl.core.idea import Sets
 from tests.core.catalogue import EXACT, Case, samples_of
 
@@ -140,6 +140,6 @@ def test_every_credit_of_vines_is_exactly_zero_where_all_are_worth_the_same(num_
     vines = Samples(np.full((3, num_vines), 0.7), np.tile(range(num_vines), (3, 1)))
     method, rng = methods.poly_epo(2), np.random.default_rng(0)
     actions = np.tile(np.arange(num_vines) % 3, (3, 1))
-    assert not vine_credit.by_trajectory(method, vines).any()
-    assert not vine_credit.by_action(method, vines, actions).any()
-    assert not np.nan_to_num(vine_credit.shared(method, vines, 4, rng)).any()
+    assert not vine_credit.credit_by_trajectory(method, vines).any()
+    assert not vine_credit.credit_by_action(method, vines, actions).any()
+    assert not np.nan_to_num(vine_credit.credit_by_shared_sets(method, vines, 4, rng)).any()

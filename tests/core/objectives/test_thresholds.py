@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from setrl.core.objectives.thresholds import rank
+from setrl.core.objectives.ranks import rank
 
 KEYS = {
     "binary": np.array([[1.0, 0, 0, 1, 0, 1], [0, 0, 0, 0, 0, 0]]),

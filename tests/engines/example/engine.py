@@ -10,12 +10,11 @@ from itertools import chain
 import numpy as np
 
 from setrl.rewards import Truncation
-from setrl.train.gathering.correct import check_correct
+from setrl.train.gathering.checks import check_correct, check_method
 from setrl.train.gathering.gather import Sources, arguments_of, judged
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring import CreditWatch, StopRule, score
-from setrl.train.scoring.check import check_method
 from tests.engines.example.loop import Loop
 
 NO_RULES = Truncation()

@@ -26,7 +26,7 @@ def stand_in(monkeypatch):
 
 
 def test_what_is_found_is_counted():
-    [line] = verl_check.check()
+    [line] = verl_check.check_verl()
     count = len(methods.by_name) + 1  # one a method, and `setrl` for a method that a config names
     found = f"verl 0.9.1 has {count} estimators and 3 trainers of setrl: setrl_sync, "
     assert line.startswith(found)
@@ -34,7 +34,7 @@ def test_what_is_found_is_counted():
 
 def test_another_version_is_noted(monkeypatch):
     monkeypatch.setattr(sys.modules["verl"], "__version__", "0.10.0")
-    assert "tested with verl 0.9.1" in verl_check.check()[1]
+    assert "tested with verl 0.9.1" in verl_check.check_verl()[1]
 
 
 def no_verl(monkeypatch):
@@ -85,4 +85,4 @@ FAULTS = {
 def test_the_reason_is_named(fault, monkeypatch):
     fault(monkeypatch)
     with pytest.raises(ConfigError, match=FAULTS[fault]):
-        verl_check.check()
+        verl_check.check_verl()

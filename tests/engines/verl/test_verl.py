@@ -14,7 +14,7 @@ import torch
 from setrl import methods
 from setrl.judges import BackgroundJudge, Group, Judgement
 from setrl.support.errors import ConfigError, RunError
-from setrl.train.scoring.missing import Missing
+from setrl.train.scoring.batch import Missing
 from setrl.train.verl import estimators as ours
 from setrl.train.verl import judging as verl_judging
 from tests.engines.conformance.groups import CASES, DEFINITIONS, Case, Sample
@@ -164,7 +164,7 @@ def test_a_schedule_follows_verls_steps(store):
     batch = put(store, CASES["names of strategies"])
     trainer = VERL.make("sync", changes)
     trainer.global_steps, trainer.total_training_steps = 5, 10
-    assert trainer._rows(batch).method == methods.maxpo(2)
+    assert trainer._read_rows(batch).method == methods.maxpo(2)
 
 
 def test_what_is_logged(store):
@@ -276,7 +276,7 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     store.tags["q"]["status"] = "finished"
     look()
     assert [group.prompt for group in judge.asked] == ["p", "q"]  # each once
-    found = trainer._rows(batch).fields["strategies"]
+    found = trainer._read_rows(batch).fields["strategies"]
     assert [group.prompt for group in judge.asked] == ["p", "q", "r"]  # the rest when needed
     of_p = [0, 0, 1, 1, 0, 0, 2, 2]
     unsure = [Missing("judge: unsure", "Who knows?")] * 4
@@ -304,7 +304,7 @@ def test_a_judge_of_two_levels_gives_what_the_method_reads(store, monkeypatch):
                 "prompts": torch.tensor(list(b"p")),
                 "responses": torch.tensor(list(text.encode())),
             }
-        fields = trainer._rows(batch).fields
+        fields = trainer._read_rows(batch).fields
         assert fields["strategies"] == [1, 0, 2, 2]
         assert fields.get("families") == families
 
@@ -346,12 +346,12 @@ def test_what_cannot_work_is_refused_before_anything_starts(store, changes, mess
 def test_a_method_of_strategies_says_what_it_needs(store):
     config = {"setrl": {"set_size": 2}}
     with pytest.raises(ConfigError, match=r"trainer_mode=setrl_sync .* return 'strategy' beside"):
-        ours.estimator("setrl_poly_epo")(
+        ours.make_estimator("setrl_poly_epo")(
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     config = {"setrl": {"set_size": 2, "stop_rule": None}}
     with pytest.raises(ConfigError, match=r"setrl.stop_rule has no effect with verl's own"):
-        ours.estimator("setrl_maxpo")(
+        ours.make_estimator("setrl_maxpo")(
             torch.zeros(2, 1), torch.ones(2, 1), config=config, index=["p", "p"]
         )
     batch = put(store, CASES["names of strategies"], labels=False)
@@ -362,7 +362,7 @@ def test_a_method_of_strategies_says_what_it_needs(store):
 def test_a_schedule_needs_a_trainer_that_knows_the_step():
     settings = {"set_size": {"schedule": "linear", "first": 3, "last": 1}}
     with pytest.raises(ConfigError, match="estimators do not know the step"):
-        ours.estimator("setrl_maxpo")(
+        ours.make_estimator("setrl_maxpo")(
             torch.zeros(2, 1), torch.ones(2, 1), config={"setrl": settings}, index=["p", "p"]
         )
 

@@ -4,7 +4,7 @@ import pytest
 
 from setrl.logs.run import Run
 from setrl.support import files
-from setrl.train.lm.preflight.plan import costs, requests
+from setrl.train.lm.preflight.plan import costs, requests_of_judge
 from setrl.train.lm.run import run_comparison
 from tests.at_once import at_once
 from tests.judges.server import FaultyServer
@@ -52,4 +52,4 @@ def test_a_run_takes_as_much_and_at_most_as_many_tokens(base, tmp_path):
     ],
 )
 def test_requests_of_every_kind_of_judge(judge, expected):
-    assert requests(judge, 4) == expected
+    assert requests_of_judge(judge, 4) == expected

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from setrl.evaluate.agreement import flips
+from setrl.evaluate.judge_audit import flips
 from setrl.judges import Group, Judgement
 from setrl.judges.exact import ExactJudge
 from studies.faulty import NoisyJudge

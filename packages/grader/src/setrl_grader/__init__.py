@@ -11,21 +11,26 @@ True
 <Reason.NO_BOX: 'no box'>
 """
 
-from setrl_grader.boxes import final_boxes
-from setrl_grader.drop_in import parse, verify
-from setrl_grader.errors import GoldError
-from setrl_grader.golds import Gold, gold_answer, gold_problem
-from setrl_grader.grader import Grader
-from setrl_grader.grades import Grade, GradeCounts, Reason
+from setrl_grader.grades import Grade, GradeCounts, Grader, Reason
 from setrl_grader.math_grader import MathGrader, grade
 from setrl_grader.plain import ChoiceGrader, ExactGrader, NumberGrader
-from setrl_grader.stated import normal_text, stated_answer
+from setrl_grader.stated import (
+    Gold,
+    GoldError,
+    final_boxes,
+    gold_answer,
+    gold_problem,
+    normal_text,
+    stated_answer,
+)
 from setrl_grader.trainers import (
     compute_score,
     inspect_scorer,
     lighteval_metric,
+    parse,
     trl_reward,
     verifiers_reward,
+    verify,
 )
 
 __version__ = "0.10.0"

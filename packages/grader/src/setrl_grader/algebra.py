@@ -10,15 +10,14 @@ from collections.abc import Callable
 from functools import partial
 
 from setrl_grader.findings import Finding
-from setrl_grader.grammar import ORDERS
+from setrl_grader.grammar import ORDERS, TURNED
 from setrl_grader.modular import equal_rational, same_up_to_factor
 from setrl_grader.tokens import APPLIED
-from setrl_grader.trees import Part, Tree, has_numbers, letters_of, may_be_matrices, renamed
+from setrl_grader.trees import Part, Tree, has_numbers, letters_of, may_be_matrices, replaced
 
 Equal = Callable[[Tree, Tree], bool | None]
 
 TRIES = 5  # points at which a ratio may have a value
-_TURNED = {">": "<", r"\ge": r"\le"}
 
 
 def same_statement(gold: Part, answer: Part, equal: Equal) -> Finding:
@@ -56,8 +55,8 @@ def _relation(part: Part) -> tuple[tuple[Part, ...], list[str]]:
     if part.kind != "relation":
         return (part,), []
     sides, signs = part.parts, part.marks.split()
-    if all(sign in _TURNED for sign in signs):
-        return sides[::-1], [_TURNED[sign] for sign in reversed(signs)]
+    if {*signs} <= {">", r"\ge"}:
+        return sides[::-1], [TURNED[sign] for sign in reversed(signs)]
     return sides, signs
 
 
@@ -70,7 +69,8 @@ def _with_same_letters(ours: list[Tree], theirs: list[Tree]) -> list[Tree]:
     others = set().union(*map(letters_of, theirs)) - set(new)
     if len(set(new.values())) < len(new) or set(new.values()) & others:
         return theirs
-    return [renamed(tree, new) for tree in theirs]
+    letters = {name: Tree("letter", text=letter) for name, letter in new.items()}
+    return [replaced(tree, letters) for tree in theirs]
 
 
 def _arguments(tree: Tree) -> list[str]:

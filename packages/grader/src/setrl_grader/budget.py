@@ -1,12 +1,13 @@
-"""The budget of a comparison: a count of work, not of seconds, so a busy machine grades alike.
+"""What threads and processes have for themselves: the budget of a comparison, and locks.
 
-Each operation that may take long says what it costs before it is done. One step of the budget is
-about a microsecond of a usual processor.
+A budget counts work, not seconds, so a busy machine grades alike. Each operation that may take long
+says what it costs before it is done. One step is about a microsecond of a usual processor.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,3 +52,15 @@ def spend(steps: float) -> None:
 def of_digits(digits: float, weight: float = 1) -> float:
     """Return what an operation on numbers of so many digits costs; a product has the weight 1."""
     return 5 + weight * (digits / 250) ** 2
+
+
+class ForkedLock:
+    """A module's lock, which a forked child finds open: the thread that held it is not there."""
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):  # not on Windows
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = threading.Lock()

@@ -11,28 +11,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from setrl_grader.budget import spend
 from setrl_grader.findings import Finding, every, matching
 from setrl_grader.forms import is_undone
 from setrl_grader.grammar import CHAINING, ORDERS, parse, parse_with, readings
-from setrl_grader.marks import MARKS, are_codes, compare_marked
-from setrl_grader.names import are_points, is_name, is_named, value_of
-from setrl_grader.normal_form import same_text, spaceless
-from setrl_grader.numbers import equal_numbers, read_number
-from setrl_grader.reals import same_reals
-from setrl_grader.trees import Part, walk
-from setrl_grader.units import one_name, split_currency, split_unit
-from setrl_grader.words import (
+from setrl_grader.marks import (
+    MARKS,
+    are_codes,
     are_words,
     choice_of,
+    compare_marked,
     is_option,
     is_symbol,
     is_value,
     is_words,
     same_words,
 )
+from setrl_grader.names import are_points, is_name, is_named, value_of
+from setrl_grader.normal_form import same_text, spaceless
+from setrl_grader.numbers import equal_numbers, read_number
+from setrl_grader.reals import same_reals
+from setrl_grader.trees import Part, walk
+from setrl_grader.units import one_name, split_currency, split_money, split_unit
 
 Algebra = Callable[[Part, Part], Finding]
 
@@ -128,12 +130,9 @@ def _chained(part: Part) -> bool:
     items = _shape(part).items
     if part not in items:
         return any(map(_chained, items))
-    if part.kind != "relation":
-        return False
-    if CHAINING.intersection(part.marks.split()):
-        return True
-    named = is_named(part) or are_points(part)
-    return _equations(part) > 1 or (_equations(part) == 1 and not named)
+    most = 1 if is_named(part) or are_points(part) else 0
+    chains = not CHAINING.isdisjoint(part.marks.split())
+    return part.kind == "relation" and (chains or _equations(part) > most)
 
 
 def _is_arithmetic(part: Part) -> bool:
@@ -205,15 +204,12 @@ def _shape(part: Part) -> _Shape:
             return shape._replace(names=spaceless(name.text))
     if part.kind == "matrix":
         return _Shape(part.marks, part.parts)
-    if part.kind == "list":
-        return _Shape("", part.parts, separators=marks)
-    if part.kind in ("()", "{}") and len(part.parts) == 1:
-        return _Shape("", part.parts)
     if part.kind == "union" and marks < _IN_ANY_ORDER:
         return _Shape(min(marks), part.parts)
     if part.kind in _NO_BRACKETS:
         return _Shape("", (part,))
-    return _Shape(part.kind, part.parts, separators=marks)
+    bare = part.kind == "list" or (part.kind in ("()", "{}") and len(part.parts) == 1)
+    return _Shape("" if bare else part.kind, part.parts, separators=marks)
 
 
 class _Comparison:
@@ -244,29 +240,31 @@ class _Comparison:
             return Finding(same, "words", gold.text, answer.text)
         one, other = choice_of(gold.text), choice_of(answer.text)
         if one and other:
-            return self._choices(gold.text, answer.text, (one, other), depth)
+            return self._choices(gold, answer, one, other, depth)
         gold = self.part(one[1]) if one and one[1] else gold
         answer = self.part(other[1]) if other and other[1] else answer
         gold, answer = _said_set(gold), _said_set(answer)
-        reals: bool | None = NotImplemented
-        if self.kind != "tuple":
-            reals = same_reals(gold, answer, lambda one, other: self.items(one, other).equal)
+        reals: bool | None = (
+            NotImplemented
+            if self.kind == "tuple"
+            else same_reals(gold, answer, lambda one, other: self.algebra(one, other).equal)
+        )
         if reals is not NotImplemented:
             return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)
         return self._shapes(gold, answer, depth)
 
     def _choices(
-        self, gold: str, answer: str, read: tuple[tuple[str, str], tuple[str, str]], depth: int
+        self, gold: Part, answer: Part, ours: tuple[str, str], theirs: tuple[str, str], depth: int
     ) -> Finding:
         """Compare two choices: the letters must be the same, and so the texts behind them."""
-        (one, gold_text), (other, answer_text) = read
-        if one != other or depth == 0:
-            return Finding(False, "choice", one, other)
-        if gold_text and answer_text:
-            behind = self.part(gold_text), self.part(answer_text)
-            return every("choice", gold, answer, [self.answers(*behind, depth - 1)])
-        doubt = not (is_value(answer_text) if answer_text else is_option(gold_text))
-        return Finding(not doubt, "choice in doubt" if doubt else "choice", gold, answer)
+        if ours[0] != theirs[0] or depth == 0:
+            return Finding(False, "choice", ours[0], theirs[0])
+        if ours[1] and theirs[1]:
+            behind = self.answers(self.part(ours[1]), self.part(theirs[1]), depth - 1)
+            return every("choice", gold.text, answer.text, [behind])
+        doubt = not (is_value(theirs[1]) if theirs[1] else is_option(ours[1]))
+        rule = "choice in doubt" if doubt else "choice"
+        return Finding(not doubt, rule, gold.text, answer.text)
 
     def _shapes(self, gold_part: Part, answer_part: Part, depth: int) -> Finding:
         gold, answer = gold_part.text, answer_part.text
@@ -288,7 +286,7 @@ class _Comparison:
             return Finding(False, "how many", gold, answer, detail=tuple(map(str, sizes)))
         if max(sizes) > MAX_ITEMS or depth == 0:
             return Finding(False, "too large", gold, answer)
-        if ours.ordered or any(map(_has_dots, ours.items + theirs.items)):
+        if ours.ordered or any(r"\ldots" in each.text for each in ours.items + theirs.items):
             pairs = zip(ours.items, theirs.items, strict=True)
             parts = (self.answers(*pair, depth - 1) for pair in pairs)
             return every("entries", gold, answer, parts)
@@ -317,13 +315,16 @@ class _Comparison:
         return Finding(found.equal, "without name or unit", gold.text, answer.text, (found,))
 
     def _amounts(self, gold: Part, answer: Part, keys: tuple[str, str]) -> Finding:
-        amounts = _currencies(*keys)
-        if amounts is None:
+        """Compare two amounts, one of which may lack its currency, or what has none."""
+        if not any(split_currency(key)[1] for key in keys):
             return self._done(self._kinds(gold, answer, keys), gold, answer)
-        if not amounts:
+        bare = [split_money(key) for key in keys]
+        signs = {one_name(sign) for _, sign in bare if sign}
+        other_unit = any(amount[-1:] in "%°" or split_unit(amount)[1] for amount, _ in bare)
+        if len(signs) > 1 or other_unit:
             return Finding(False, "unit", gold.text, answer.text)
-        bare = self.items(self.part(amounts[0]), self.part(amounts[1]))
-        return every("without name or unit", gold.text, answer.text, [bare])
+        found = self.items(*(self.part(amount) for amount, _ in bare))
+        return every("without name or unit", gold.text, answer.text, [found])
 
     def _done(self, found: Finding, gold: Part, answer: Part) -> Finding:
         """Return what was found; different if the answer leaves an operation to do."""
@@ -427,19 +428,18 @@ def _alike(gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
     assert found is not None
     letters = {name.partition("_")[0] for name in found.names.strip("()").split(",")}
     in_set = other.brackets and len(letters) > 1 and not any(map(is_named, other.items))
-    if other.brackets == "()" or in_set:  # in a set nothing says which value is x
-        as_tuple = other
-    elif not (other.brackets or any(map(is_named, other.items))) and len(other.items) > 1:
-        as_tuple = other._replace(brackets="()")
-    else:
+    bare = len(other.items) > 1 and not (other.brackets or any(map(is_named, other.items)))
+    if not (bare or in_set or other.brackets == "()"):  # in a set nothing says which value is x
         return gold, answer
+    as_tuple = other._replace(brackets="()") if bare else other
     return (found, as_tuple) if named[0] else (as_tuple, found)
 
 
 def _with_name_for_all(shape: _Shape) -> _Shape:
     """Return x = 1, 2 as x = 1, x = 2: otherwise, 2 would be the value of any name."""
     first, *others = shape.items
-    if shape.brackets or not others or not is_named(first) or any(map(_is_relation, others)):
+    bare = others and not any(each.kind == "relation" for each in others)
+    if shape.brackets or not bare or not is_named(first):
         return shape
     name = first.parts[0]
     items = [Part("relation", f"{name.text}={item.text}", (name, item), "=") for item in others]
@@ -488,45 +488,19 @@ def _with_counter_of(gold: str, answer: str) -> str:
     return renamed + gold[ours.start() :]
 
 
-def _currencies(gold: str, answer: str) -> tuple[str, str] | Literal[False] | None:
-    """Return both amounts without their currency; False if currencies differ, None without any."""
-    amounts = [split_currency(key) for key in (gold, answer)]
-    if not any(sign for _, sign in amounts):
-        return None
-    bare = [
-        amount
-        if amount[1]
-        else (split_unit(key) if one_name(split_unit(key)[1]) in "$€£¥₹" else (key, ""))
-        for amount, key in zip(amounts, (gold, answer), strict=True)
-    ]
-    signs = {one_name(sign) for _, sign in bare if sign}
-    other_unit = any(amount[-1:] in "%°" or split_unit(amount)[1] for amount, _ in bare)
-    return False if len(signs) > 1 or other_unit else (bare[0][0], bare[1][0])
-
-
 def _unlike(gold: _Shape, answer: _Shape) -> str | None:
     """Return the rule if names or joints differ: (x, y) or (y, x); and or or between words."""
-    if gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names):
+    others = gold.names and answer.names and spaceless(gold.names) != spaceless(answer.names)
+    in_doubt = not gold.names and _is_turned(answer)  # in their order, or as they are written?
+    if others or in_doubt:
         return "names"
-    if not gold.names and answer.names and _is_turned(answer):
-        return "names"  # in their order, or as they are written?
     joints = [shape.separators & {"and", "or"} for shape in (gold, answer)]
     if ("or" in joints[0]) == ("or" in joints[1]):
         return None
-    if any(is_words(item.text) or _LABEL.match(item.text) for item in gold.items):
-        return "joints"
-    if any(len(set(_names_of(shape))) > 1 for shape in (gold, answer)):
-        return "joints"  # x = 2 or y = 3 is not a pair
+    words = any(is_words(item.text) or _LABEL.match(item.text) for item in gold.items)
+    pair = any(len(set(_names_of(shape))) > 1 for shape in (gold, answer))  # no x = 2 or y = 3
     both = {*joints} == {frozenset({"and"}), frozenset({"or"})}
-    return "joints" if both and any(map(_is_inequality, gold.items)) else None
-
-
-def _has_dots(part: Part) -> bool:
-    return r"\ldots" in part.text
-
-
-def _is_relation(part: Part) -> bool:
-    return part.kind == "relation"
+    return "joints" if words or pair or (both and any(map(_is_inequality, gold.items))) else None
 
 
 def _is_inequality(part: Part) -> bool:
@@ -562,10 +536,8 @@ def _without_unit(gold: str, answer: str, lone: bool) -> tuple[str, str]:
         bare_gold, gold_unit = _with_letter(gold, answer_unit)
     elif not answer_unit and gold_unit:
         bare_answer, answer_unit = _with_letter(answer, gold_unit)
-    if not (lone or (gold_unit and answer_unit)):
-        return gold, answer
-    if gold_unit and answer_unit and one_name(gold_unit) != one_name(answer_unit):
-        return gold, answer
-    if (gold_unit or answer_unit) and (gold + answer).rstrip().endswith(("%", "°")):
-        return gold, answer
-    return bare_gold, bare_answer
+    both, one = gold_unit and answer_unit, gold_unit or answer_unit
+    differ = both and one_name(gold_unit) != one_name(answer_unit)
+    marked = one and (gold + answer).rstrip().endswith(("%", "°"))
+    kept = differ or marked or not (lone or both)
+    return (gold, answer) if kept else (bare_gold, bare_answer)

@@ -1,16 +1,19 @@
-"""The grade of an answer with its reason, and counts of reasons."""
+"""The grade of an answer with its reason, counts of reasons, and what every grader offers."""
 
 from __future__ import annotations
 
+import logging
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
 
-from setrl_grader.findings import Finding
-from setrl_grader.forks import ForkedLock
-from setrl_grader.why import sentence, with_point
+from setrl_grader.budget import ForkedLock
+from setrl_grader.findings import Finding, sentence, with_point
+from setrl_grader.stated import GoldError
 
 
 class Reason(StrEnum):
@@ -121,30 +124,108 @@ class GradeCounts:
 
     def add(self, grades: Iterable[Grade]) -> None:
         """Count some grades."""
-        with _COUNTING.held():
+        with _COUNTING.lock:
             self.by_reason.update(grade.reason for grade in grades)
-
-    @property
-    def too_large(self) -> int:
-        """Answers whose comparison takes more than its budget, graded wrong."""
-        return self.by_reason[Reason.TOO_LARGE]
-
-    @property
-    def faults(self) -> int:
-        """Answers on which the grader itself raised an error, graded wrong, with a warning."""
-        return self.by_reason[Reason.FAULT]
-
-    @property
-    def unparsable(self) -> int:
-        """Samples from which no answer could be read, graded wrong."""
-        return sum(self.by_reason[reason] for reason in UNREAD)
-
-    @property
-    def bad_golds(self) -> int:
-        """Samples whose gold cannot be parsed, not graded."""
-        return self.by_reason[Reason.BAD_GOLD]
 
     def metrics(self) -> dict[str, int]:
         """Return the counts for a log, by flat names."""
-        names = ("too_large", "faults", "unparsable", "bad_golds")
-        return {f"rewards/{name}": getattr(self, name) for name in names}
+        counted = {"too_large": {Reason.TOO_LARGE}, "faults": {Reason.FAULT}, "unparsable": UNREAD,
+                   "bad_golds": {Reason.BAD_GOLD}}  # fmt: skip
+        return {
+            f"rewards/{name}": sum(self.by_reason[reason] for reason in reasons)
+            for name, reasons in counted.items()
+        }
+
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+SHOWN = 200  # letters of a text in a warning
+
+
+class Grader(ABC):
+    """A grader reads the answer that a sample states and compares it with a gold answer."""
+
+    @abstractmethod
+    def grades(
+        self,
+        texts: Sequence[str],
+        golds: Sequence[object],
+        *,
+        prompts: Sequence[object] | None = None,
+    ) -> list[Grade]:
+        """Return the grade of each sample.
+
+        Args:
+            texts: The samples.
+            golds: The gold of each sample.
+            prompts: The problem of each sample, as text or messages, if copies of it are refused.
+        """
+
+    @abstractmethod
+    def answer(self, text: str) -> str | None:
+        """Return what a sample states; equal texts are equal answers; None if nothing is read."""
+
+    @abstractmethod
+    def gold_problems(self, golds: Sequence[object]) -> list[str | None]:
+        """Return why each gold cannot be used for grading; None if it can."""
+
+    def grade(self, text: str, gold: object, *, prompt: object = None) -> Grade:
+        """Return the grade of one sample; `prompt` is its problem, as text or messages."""
+        return self.grades([text], [gold], prompts=[prompt])[0]
+
+    def check_golds(self, golds: Sequence[object]) -> None:
+        """Refuse golds that cannot be used for grading: call it when the data are loaded.
+
+        Raises:
+            GoldError: With the first of them, and how many there are.
+        """
+        problems = self.gold_problems(golds)
+        bad = [row for row, problem in enumerate(problems) if problem]
+        if bad:
+            first = bad[0]
+            raise GoldError(
+                f"{len(bad)} of {len(golds)} golds cannot be used for grading; the first is row "
+                f"{first}, {str(golds[first])[:80]!r}: {problems[first]}"
+            )
+
+
+def guarded(text: object, gold: object, grade: Callable[[], T]) -> T | Grade:
+    """Return what `grade` returns; where it raises, a grade that says so, and a warning.
+
+    No answer ends a training run. The reading has no known fault; this is for those to come. What
+    is no text states nothing.
+    """
+    if not isinstance(text, str):
+        return Grade(Reason.NO_ANSWER)
+    try:
+        return grade()
+    except RecursionError:  # brackets too deep for what is left of the caller's stack
+        return Grade(Reason.UNPARSABLE)
+    except Exception as error:
+        _warn(
+            f"{type(error).__name__}: {error}"[:SHOWN],
+            repr(text)[-SHOWN:],
+            ascii(gold)[:SHOWN] if isinstance(gold, str) else type(gold).__name__,
+        )
+        return Grade(Reason.FAULT)
+
+
+@lru_cache(maxsize=1024)  # each fault once
+def _warn(error: str, text: str, gold: str) -> None:
+    log.warning("the grader failed (%s) on the sample %s with the gold %s: it counts as "
+                "unreadable, and as wrong; please report it", error, text, gold)  # fmt: skip
+
+
+def check_lengths(texts: Sequence[object], golds: Sequence[object], what: str = "gold") -> None:
+    """Refuse a batch that does not have one gold, or one prompt, for each sample.
+
+    Raises:
+        ValueError: With both numbers.
+    """
+    several = hasattr(golds, "__len__") and not isinstance(golds, str)
+    if not several or len(texts) != len(golds):
+        raise ValueError(
+            f"there must be one {what} for each of {len(texts)} samples, "
+            f"got {len(golds) if several else type(golds).__name__}"
+        )

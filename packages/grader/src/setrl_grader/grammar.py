@@ -35,23 +35,31 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from setrl_grader.exact import exact_value
 from setrl_grader.tokens import APPLIED, FUNCTIONS, GREEK
-from setrl_grader.trees import CAPITALS, Part, Tree, has, quotient, too_deep
+from setrl_grader.trees import (
+    CAPITALS,
+    MAX_DIGITS,
+    Part,
+    Tree,
+    UnreadableError,
+    exact_value,
+    has,
+    quotient,
+    too_deep,
+)
 from setrl_grader.units import PREFIXED, SHORT
 
 MAX_DEPTH = 50  # of brackets: each takes ten calls
-MAX_DIGITS = 2_000
 
 SEPARATORS = frozenset({",", ";", "and", "or"})
-ORDERS = frozenset({"<", ">", r"\le", r"\ge", r"\ne"})
+TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}
+ORDERS = frozenset({*TURNED, r"\ne"})
 CHAINING = frozenset({r"\approx", r"\equiv", r"\simeq", r"\Rightarrow", r"\to", r"\rightarrow"})
 RELATIONS = ORDERS | CHAINING | {"=", r"\in"}
 SETS = frozenset({r"\cup", r"\cap", r"\setminus"})
 _BEGIN, _END = r"\begin{pmatrix}", r"\end{pmatrix}"
 BRACKETS = {"(": "(", "[": "[", r"\{": "{", r"\langle": "⟨", ")": ")", "]": "]", r"\}": "}",
             r"\rangle": "⟩"}  # fmt: skip
-_NOT_WHOLE = frozenset(["/", "root"])
 _OPENING, _CLOSING = frozenset([*BRACKETS][:4]), frozenset([*BRACKETS][4:])
 _ROWS = frozenset({"&", r"\\", _END})
 _CASES, _CASES_END = r"\begin{cases}", r"\end{cases}"
@@ -92,8 +100,7 @@ _OF_REALS: tuple[list[str], ...] = (
     [],
     [r"\in", r"\mathbb", "{", "R", "}"],
 )  # what may follow the letter of a builder
-_REPEATING = frozenset([r"\overline", r"\bar", r"\dot"])
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
            "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
@@ -162,10 +169,6 @@ CHOICES = {
     "[u]": _Choice(re.compile(r"\[|\\\{"), "as a rounded value or as a bracket"),
 }
 """What a spelling means → its two readings; a name before brackets is another such choice."""
-
-
-class UnreadableError(Exception):
-    """The text holds something that this reader does not understand."""
 
 
 def parse(text: str, gold: str | None = None, answer: str | None = None, kind: str = "") -> Part:
@@ -286,26 +289,20 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     return frozenset(applied), frozenset(doubt), frozenset(bare)
 
 
-def _split(text: str, reading: frozenset[str]) -> tuple[list[str], list[str]]:
-    """Return the tokens of a normal form, and what each is with the space behind it."""
-    tokens: list[str] = []
+def _pieces(text: str, reading: frozenset[str]) -> list[str]:
+    """Return the tokens of a normal form, each with the space behind it."""
     pieces: list[str] = []
     for found in _TOKEN.finditer(text):
         token = found[0]
         if found.lastgroup:
-            numeral = _SIGN.findall(_numeral(found, text, reading))
-            tokens += numeral
-            pieces += numeral
+            pieces += _SIGN.findall(_numeral(found, text, reading))
         elif token.isspace():
-            if pieces:
-                pieces[-1] += token
+            pieces[-1:] = [each + token for each in pieces[-1:]]
         elif token.isalpha() and ("Rabc" in reading or not _is_word(token, text, found, pieces)):
-            tokens += token
             pieces += token
         else:
-            tokens.append(token)
             pieces.append(token)
-    return tokens, pieces
+    return pieces
 
 
 def _order(order: str) -> str:
@@ -362,11 +359,10 @@ class _Reader:
     """
 
     def __init__(self, text: str, functions: frozenset[str]):
-        self.tokens, self.pieces = _split(text, functions)
+        self.pieces = _pieces(text, functions)
+        self.tokens = [piece.rstrip() or piece for piece in self.pieces]
         self.functions = functions
-        self.at = 0
-        self.depth = 0
-        self.bars = 0
+        self.at = self.depth = self.bars = 0
         self.bound: dict[str, str] = {}
         self.brackets: dict[tuple[object, ...], tuple[Part, int]] = {}
 
@@ -382,6 +378,12 @@ class _Reader:
             for token, wanted in zip(found, expected, strict=True)
         )
 
+    def follows(self, *expected: str) -> bool:
+        """Take these tokens if they follow."""
+        found = self.ahead(*expected)
+        self.at += len(expected) if found else 0
+        return found
+
     def take(self, *expected: str) -> str:
         token = self.next
         if not token or (expected and token not in expected):
@@ -394,10 +396,10 @@ class _Reader:
     def text(self, start: int) -> str:
         return "".join(self.pieces[start : self.at]).strip()
 
-    def end_of(self, stops: frozenset[str]) -> int:
+    def end_of(self, start: int, stops: frozenset[str]) -> int:
         """Return where the first of these tokens is that is in no bracket."""
         depth = 0
-        for at in range(self.at, len(self.tokens)):
+        for at in range(start, len(self.tokens)):
             token = self.tokens[at]
             if depth == 0 and token in stops:
                 return at
@@ -421,7 +423,7 @@ class _Reader:
 
     def item(self) -> list[Part]:
         r"""Read one item; a ± b is two, and with a second ±, both may or may not be equal."""
-        start, end = self.at, self.end_of(SEPARATORS)
+        start, end = self.at, self.end_of(self.at, SEPARATORS)
         inside = self.tokens[start:end]
         if inside.count(r"\pm") != 1 or r"\{" in inside[: inside.index(r"\pm")]:
             return [self.relation()]
@@ -442,8 +444,7 @@ class _Reader:
                 return part
         except UnreadableError:
             self.depth, self.bars, self.bound = state
-        self.at = start
-        self.at = self.end_of(_STOPS)
+        self.at = self.end_of(start, _STOPS)
         return Part("text", self.text(start))
 
     def several(self, kind: str, read: Callable[[], Part], signs: frozenset[str]) -> Part:
@@ -459,8 +460,7 @@ class _Reader:
     def operand(self) -> Part:
         start = self.at
         for name in ([r"\mathbb", "{", "R", "}"], [r"\emptyset"]):
-            if self.ahead(*name):
-                self.at += len(name)
+            if self.follows(*name):
                 return Part("text", self.text(start))
         if self.next == _CASES:
             return self.system()
@@ -476,10 +476,7 @@ class _Reader:
         if self.next == _BEGIN and tree.op != "+":
             return self.multiple(start, tree)
         found = Part("expression", self.text(start), tree=tree)
-        if self.next != "%":
-            return found
-        self.take()
-        return Part("percent", self.text(start), (found,))
+        return Part("percent", self.text(start), (found,)) if self.follows("%") else found
 
     def system(self) -> Part:
         r"""Read the rows of cases, which all hold: x = 1, y = 2."""
@@ -524,8 +521,7 @@ class _Reader:
         letter = self.next
         heads = ([letter, *middle, bar] for middle in _OF_REALS for bar in "|:")
         named = opening == r"\{" and letter in _LETTERS
-        head = next((each for each in heads if named and self.ahead(*each)), None)
-        self.at += len(head or "")
+        head = named and any(self.follows(*each) for each in heads)
         inner = self.members()
         kind = BRACKETS[opening] + BRACKETS[self.take(*_CLOSING)]
         if head:
@@ -541,15 +537,11 @@ class _Reader:
 
     def matrix(self) -> Part:
         start = self.at
-        rows: list[list[Part]] = [[]]
-        self.take(_BEGIN)
-        while True:
+        rows, sign = list[list[Part]](), self.take(_BEGIN)
+        while sign != _END:
+            rows += [] if sign == "&" else [[]]
             rows[-1].append(self.members())
             sign = self.take(*_ROWS)
-            if sign == _END:
-                break
-            if sign == r"\\":
-                rows.append([])
         if len(rows) > 1 and not rows[-1][0].text:  # a row break after the last row
             rows.pop()
         if len({len(row) for row in rows}) > 1:
@@ -561,14 +553,14 @@ class _Reader:
 
     def sum(self) -> Tree:
         terms = [self.term()]
-        while self.next in ("+", "-") and self.next:
+        while self.next in ("+", "-"):
             terms.append(self.term())
         return terms[0] if len(terms) == 1 else Tree("+", tuple(terms))
 
     def term(self) -> Tree:
         """Read a product with its sign."""
         negative = False
-        while self.next in ("+", "-") and self.next:
+        while self.next in ("+", "-"):
             negative ^= self.take() == "-"
         product = self.product()
         return Tree("-", (product,)) if negative else product
@@ -622,8 +614,7 @@ class _Reader:
 
     def power(self) -> Tree:
         tree = self.postfix()
-        if self.next == "^":
-            self.take()
+        if self.follows("^"):
             start, exponent = self.at, self.argument()
             if self.next == "(" and tree.op == "letter" and tree.text in self.functions:
                 power = "".join(self.tokens[start : self.at]).strip("{}")
@@ -635,7 +626,7 @@ class _Reader:
         return self.postfixed(self.atom())
 
     def postfixed(self, tree: Tree) -> Tree:
-        while self.next in ("!", "°") and self.next:
+        while self.next in ("!", "°"):
             if self.take() == "°":
                 tree = Tree("degrees", (tree,))
                 continue
@@ -649,8 +640,7 @@ class _Reader:
         """Read a braced group, one letter, or a number as people write it: 2^10."""
         if self.next == "{":
             return self.inside("{")
-        if self.next == "-":
-            self.take()
+        if self.follows("-"):
             return Tree("-", (self.argument(),))
         if _NUMBER.match(self.next):
             return Tree("number", text=self.take())
@@ -663,7 +653,7 @@ class _Reader:
         tree = part.parts[0].tree if whole else None
         if tree is None:
             raise UnreadableError
-        rounded = part.kind != "()" and (not tree.parts or has(tree, _NOT_WHOLE))
+        rounded = part.kind != "()" and (not tree.parts or has(tree, {"/", "root"}))
         if not rounded or "[u]" not in self.functions:
             return tree
         return Tree("floor", (tree,)) if part.kind == "[]" else Tree("apply", (tree,), "{}")
@@ -743,17 +733,15 @@ class _Reader:
 
     def scaled(self, number: Tree) -> Tree:
         """Read the scale behind a number: 1.5 million is 1500000."""
-        if self.next not in _SCALES:
+        if self.next not in SCALES:
             return number
-        value = Fraction(number.text) * _SCALES[self.take()]
-        whole = value.denominator == 1
-        return Tree("number", text=str(value)) if whole else quotient(value)
+        return quotient(Fraction(number.text) * SCALES[self.take()])
 
     def period(self) -> str:
         """Return the digits that a decimal repeats, if they follow."""
         start = self.at
         group = self.ahead(self.next, "{", None, "}")
-        if self.next in _REPEATING and (group or self.ahead(self.next, None)):
+        if self.next in (r"\overline", r"\bar", r"\dot") and (group or self.ahead(self.next, None)):
             one = len(self.tokens[self.at + 1 + group]) == 1  # \bar36 marks one, and so does \dot
             self.at += (4 if group else 2) * (one or (group and self.next != r"\dot"))
         elif self.ahead("(", None, ")") and self.tokens[start + 3 : start + 4] in ([], [","]):
@@ -765,8 +753,7 @@ class _Reader:
         index, primes = "", ""
         if token == "d" and self.next in _DIFFERENTIALS:
             return Tree("letter", text=f"d {self.take()}")
-        if self.next == "_":
-            self.take()
+        if self.follows("_"):
             index = "_" + self.raw_group()
         while self.next == "'":
             primes += self.take()
@@ -776,11 +763,7 @@ class _Reader:
         name = self.bound.get(token, token) + index + primes
         if self.next == "(" and (token + index + primes in self.functions or primes):
             return Tree("apply", self.arguments(), name)
-        if token == r"\pi" and not index and not primes:
-            return Tree("constant", text=token)
-        if name in ("e", "i"):
-            return Tree("constant", text=name)
-        return Tree("letter", text=name)
+        return Tree("constant" if name in ("e", "i", r"\pi") else "letter", text=name)
 
     def arguments(self) -> tuple[Tree, ...]:
         """Read the arguments of a function; what is not an expression counts as written."""
@@ -821,8 +804,7 @@ class _Reader:
         if token == r"\sqrt":
             degree = self.inside("[") if self.next == "[" else Tree("number", text="2")
             return Tree("root", (self.inside("{"), degree))
-        if token == r"\log" and self.next == "_":
-            self.take()
+        if token == r"\log" and self.follows("_"):
             return Tree("log", (self.argument(), self.function_argument()))
         if token in _ONE_ARGUMENT or token == r"\log":
             return self.function(token)
@@ -863,8 +845,7 @@ class _Reader:
     def function(self, name: str) -> Tree:
         r"""\sin x, \sin^2 x, \sin^{-1} x."""
         exponent = None
-        if self.next == "^":
-            self.take()
+        if self.follows("^"):
             exponent = self.argument()
         tree = Tree(name, (self.function_argument(),))
         if name == r"\log":  # of an unknown base: a constant times ln
@@ -906,5 +887,4 @@ def _product(factor: Tree, entry: Tree) -> Tree:
     value = exact_value(tree, {})
     if value is None:
         return tree
-    size = Tree("number", text=str(abs(value))) if value.denominator == 1 else quotient(abs(value))
-    return size if value >= 0 else Tree("-", (size,))
+    return quotient(value) if value >= 0 else Tree("-", (quotient(-value),))

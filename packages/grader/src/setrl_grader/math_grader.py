@@ -10,25 +10,29 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
-from setrl_grader.boxes import final_boxes
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
-from setrl_grader.forms import is_another_form
-from setrl_grader.golds import Gold, damage, gold_answer, gold_problem, type_of
-from setrl_grader.grader import Grader, check_lengths, guarded
-from setrl_grader.grades import Grade, GradeCounts, Reason
+from setrl_grader.forms import formulas_of, is_another_form, is_copied, problem_of, stem_of
+from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
+from setrl_grader.marks import choice_of
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.numeric import equal_numeric
-from setrl_grader.problems import formulas_of, is_copied, problem_of, stem_of
-from setrl_grader.stated import after_thinking
+from setrl_grader.stated import (
+    Gold,
+    after_thinking,
+    damage,
+    final_boxes,
+    gold_answer,
+    gold_problem,
+    type_of,
+)
 from setrl_grader.trees import Part, Tree, letters_of
-from setrl_grader.units import one_name, split_currency, split_unit, unsaid_mark
-from setrl_grader.words import choice_of
+from setrl_grader.units import one_name, split_money, split_unit, unsaid_mark
 
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 _SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
@@ -355,7 +359,7 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     forms = [grade.answer, normal_form(gold_answer(gold))]
     bare = [value_of(parse(form)).text for form in forms]
     answer, right = (read_number(split_unit(text)[0] if units else text) for text in bare)
-    marks = [one_name(split_currency(text)[1] or split_unit(text)[1]) for text in bare]
+    marks = [one_name(split_money(text)[1] or split_unit(text)[1]) for text in bare]
     if answer is None or right is None or (all(marks) and marks[0] != marks[1]):
         return grade
     if answer.percent != right.percent:
@@ -376,9 +380,10 @@ def grade(text: str, gold: object, *, prompt: object = None) -> Grade:
     >>> grade(r"\boxed{x^4+64}", "(x^2-4x+8)(x^2+4x+8)", prompt="Factor $x^4+64$.").reason
     <Reason.COPIED: 'copied'>
     """
-    return _shared().grade(text, gold, prompt=prompt)
+    return shared().grade(text, gold, prompt=prompt)
 
 
 @cache
-def _shared() -> MathGrader:
+def shared() -> MathGrader:
+    """Return the grader of all calls that name none."""
     return MathGrader()

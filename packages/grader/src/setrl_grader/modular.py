@@ -4,11 +4,11 @@ If two rational functions differ, they agree at a point with a chance of at most
 (Schwartz and Zippel). Microseconds are enough, where expanding both takes seconds. Every process
 draws primes of its own: to a prime that an answer may name, 5 and 5 + p would be equal.
 
-    p ≡ 1 (mod N), so a number of order N is there what exp(2πi/N) is among complex numbers
+    p ≡ 1 (mod 8 · 3 · 5 · … · 19), so −1 and each of these primes is a square modulo p
 
-Roots of small integers are sums of its powers, and have exact values modulo p. What else is no
-rational operation, e^x or ln(x + 1), counts as a new letter: equal rational functions of the same
-new letters are equal, others take more than this.
+Any of its two roots will do: what holds for i, √2, √3, …, √19 holds for all choices of their signs.
+What else is no rational operation, e^x or ln(x + 1), counts as a new letter: equal rational
+functions of the same new letters are equal, others take more than this.
 
 An undefined function, f(x), has a random value for each value of its arguments.
 """
@@ -18,24 +18,31 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from hashlib import blake2b
 from math import gcd, isqrt, lcm, prod
 from typing import NamedTuple
 
 from setrl_grader.budget import spend
-from setrl_grader.exact import exact_value
-from setrl_grader.grammar import UnreadableError
-from setrl_grader.trees import CAPITALS, Tree, letters_of, quotient, renamed, walk
+from setrl_grader.trees import (
+    CAPITALS,
+    MAX_DIGITS,
+    Tree,
+    UnreadableError,
+    exact_value,
+    letters_of,
+    quotient,
+    replaced,
+    walk,
+    whole,
+)
 
 POINTS = 3
 BRANCHES, DRAWS = 16, 64  # points for each field, and tries for each, where √u has a sign to draw
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
-ORDER = 8 * prod(SMALL_PRIMES[1:])  # N
+MODULUS = 8 * prod(SMALL_PRIMES[1:])
 UNORDERED = {r"\gcd", r"\lcm", r"\max", r"\min", r"\cdot", "*"}
-MAX_DIGITS = 2_000
 STEP, ROOT_STEP = 5, 60
 _ROOTS = frozenset(["root", "^"])
 
@@ -67,15 +74,15 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
     operations = (each for tree in (one, other) for each in walk(tree) if each.op in _ROOTS)
     branches, irrational = any(map(letters_of, operations)), False
     try:
-        for field in _fields() * (BRANCHES if branches else 1):
-            sides, values = _at_a_point((one, other), letters, field, rng, matrices)
+        for prime in _primes() * (BRANCHES if branches else 1):
+            sides, values = _at_a_point((one, other), letters, prime, rng, matrices)
             if sides[0].new != sides[1].new:  # ln u has fewer values than 0·ln u leaves
                 return None
             irrational = sides[0].irrational or sides[1].irrational
             if values[0] != values[1]:
                 unsure = sides[0].new or (irrational and (_rounds(one) or _rounds(other)))
                 return None if unsure else False
-    except (UnreadableError, ZeroDivisionError):
+    except (UnreadableError, ValueError):  # no value, or a division by 0
         return None
     return True
 
@@ -83,7 +90,7 @@ def equal_rational(one: Tree, other: Tree, matrices: bool = False) -> bool | Non
 def _at_a_point(
     trees: tuple[Tree, Tree],
     letters: list[str],
-    field: _Field,
+    prime: int,
     rng: random.Random,
     matrices: bool,
 ) -> tuple[list[_Side], list[int]]:
@@ -93,8 +100,8 @@ def _at_a_point(
         UnreadableError: If there is no value, or no such point was drawn.
     """
     for _ in range(DRAWS):
-        point = {letter: rng.randrange(2, field.prime) for letter in letters}
-        sides = [_Side(point, field, matrices) for _ in trees]
+        point = {letter: rng.randrange(2, prime) for letter in letters}
+        sides = [_Side(point, prime, matrices) for _ in trees]
         with suppress(_NoRootError):
             values = [side.value(tree) for side, tree in zip(sides, trees, strict=True)]
             return sides, values
@@ -112,38 +119,25 @@ def same_up_to_factor(
     zeros = equal(one, zero), equal(other, zero)
     if zeros != (False, False):
         return False if True in zeros else None
-    second = {letter: f"{letter} " for letter in letters_of(one) | letters_of(other)}
-    first_by_second = Tree("*", (one, renamed(other, second)))
-    return equal(first_by_second, Tree("*", (renamed(one, second), other)))
-
-
-@dataclass(frozen=True)
-class _Field:
-    """The integers modulo a prime p ≡ 1 (mod `ORDER`), and a number of this order."""
-
-    prime: int
-    unit: int
-
-    def root_of_unity(self, turns: Fraction) -> int:
-        """Return what exp(2πi · turns) is here."""
-        return pow(self.unit, int(turns * ORDER) % ORDER, self.prime)
+    letters = letters_of(one) | letters_of(other)
+    second = {letter: Tree("letter", text=f"{letter} ") for letter in letters}
+    first_by_second = Tree("*", (one, replaced(other, second)))
+    return equal(first_by_second, Tree("*", (replaced(one, second), other)))
 
 
 @lru_cache(maxsize=1)
-def _fields() -> list[_Field]:
-    """Return the fields of this process."""
-    return [_random_field(random.SystemRandom()) for _ in range(POINTS)]
+def _primes() -> list[int]:
+    """Return the primes of this process."""
+    found, rng = list[int](), random.SystemRandom()
+    while len(found) < POINTS:
+        number = 1 + MODULUS * rng.randrange(2**60 // MODULUS + 1, 2**61 // MODULUS)
+        found += [number] if _is_prime(number) else []
+    return found
 
 
-def _random_field(rng: random.Random) -> _Field:
-    while True:
-        prime = 1 + ORDER * rng.randrange(2**60 // ORDER + 1, 2**61 // ORDER)
-        if all(pow(base, prime - 1, prime) == 1 for base in SMALL_PRIMES):  # Fermat's test
-            break
-    while True:
-        unit = pow(rng.randrange(2, prime), (prime - 1) // ORDER, prime)
-        if all(pow(unit, ORDER // each, prime) != 1 for each in SMALL_PRIMES):
-            return _Field(prime, unit)
+def _is_prime(number: int) -> bool:
+    """Whether a random number is a prime, by Fermat's test."""
+    return all(pow(base, number - 1, number) == 1 for base in SMALL_PRIMES)
 
 
 class _Squares(NamedTuple):
@@ -152,10 +146,6 @@ class _Squares(NamedTuple):
     root: int
     ratio: Fraction
     rest: int
-
-    def times(self, other: _Squares, prime: int) -> _Squares:
-        ratio = self.ratio * other.ratio
-        return _Squares(self.root * other.root % prime, ratio, self.rest * other.rest % prime)
 
 
 class _Side:
@@ -166,10 +156,10 @@ class _Side:
         irrational: Whether a root has its exact value.
     """
 
-    def __init__(self, point: Mapping[str, int], field: _Field, matrices: bool):
+    def __init__(self, point: Mapping[str, int], prime: int, matrices: bool):
         self.point = point
         self.matrices = matrices
-        self.field = field
+        self.prime = prime
         self.new: set[tuple[object, ...]] = set()
         self.irrational = False
 
@@ -177,28 +167,23 @@ class _Side:
         """Return the value in the field.
 
         Raises:
-            UnreadableError: If there is none.
+            ValueError: If something is divided by 0.
         """
-        prime = self.field.prime
         spend(STEP)
         if tree.op == "number" and len(tree.text) < MAX_DIGITS:
             return self._rational(Fraction(tree.text))
         if tree.op == "letter":
             return self.point[tree.text]
-        if tree.op == "word":
-            return drawn(tree.text, ()) % prime
         if tree.op == "constant" and tree.text == "i":
-            return self.field.root_of_unity(Fraction(1, 4))
-        if tree.op == "^" and (exponent := _integer(tree.parts[1])) is not None:
-            base = self.value(tree.parts[0])
-            return pow(base if exponent >= 0 else _inverse(base, self.field), abs(exponent), prime)
+            return _signed_root(-1 % self.prime, self.prime)
+        if tree.op == "^" and (exponent := _power(tree)) is not None:
+            return pow(self.value(tree.parts[0]), exponent, self.prime)
         if tree.op in ("number", "constant") or (found := self._irrational(tree)) is None:
             return self._as_letter(tree, [self.value(part) for part in tree.parts])
         return found
 
     def _irrational(self, tree: Tree) -> int | None:
         """Return the value of a sum, a product or a root of a rational number; None for others."""
-        prime = self.field.prime
         if tree.op in _ROOTS and letters_of(tree):
             return self._branch(tree)
         if tree.op == "abs":
@@ -207,27 +192,25 @@ class _Side:
             exact = self._root(tree)
             self.irrational |= exact is not None
             return exact
-        if tree.op not in ("+", "*", "/", "-", "apply"):
+        if tree.op not in ("+", "*", "/", "-", "apply", "word"):
             return None
         values = [self.value(part) for part in tree.parts]
-        if tree.op == "apply":
-            return drawn(tree.text, values) % prime
-        if tree.op == "+":
-            return sum(values) % prime
+        if tree.op in ("apply", "word"):
+            return drawn(tree.text, values) % self.prime
         if tree.op == "-":
-            return -values[0] % prime
+            return -values[0] % self.prime
         if tree.op == "/":
-            return values[0] * _inverse(values[1], self.field) % prime
+            values[1] = pow(values[1], -1, self.prime)
         if self.matrices and tree.op == "*":
             capital = [bool(letters_of(part) & CAPITALS) for part in tree.parts]
             ordered = [value for value, is_one in zip(values, capital, strict=True) if is_one]
             values = [value for value, is_one in zip(values, capital, strict=True) if not is_one]
-            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % prime]
-        return reduce(lambda product, value: product * value % prime, values)
+            values += ordered if len(ordered) < 2 else [drawn("product", ordered) % self.prime]
+        return (sum(values) if tree.op == "+" else prod(values)) % self.prime
 
     def _as_letter(self, tree: Tree, values: list[int]) -> int:
         self.new.add((tree.op, tree.text, *values))
-        return drawn(f"{tree.op} {tree.text}", values) % self.field.prime
+        return drawn(f"{tree.op} {tree.text}", values) % self.prime
 
     def _branch(self, tree: Tree) -> int | None:
         """Return √u with a sign that is drawn for each u, or a power of it; None for other roots.
@@ -238,57 +221,47 @@ class _Side:
         power = Fraction(1, 2) if half else exact_value(tree.parts[1], {}) or Fraction(0)
         if (tree.op == "root" and not half) or power.denominator != 2:
             return None
-        found = self._squares(tree.parts[0])
-        root = found.root * self._root_of_number(found.ratio) % self.field.prime
+        found, two = self._squares(tree.parts[0]), Tree("number", text="2")
+        root = found.root * self.value(Tree("root", (quotient(found.ratio), two)))
         if found.rest != 1:
+            spend(ROOT_STEP)
             self.new.add(("root", found.rest))
-            root = root * _signed_root(found.rest, self.field) % self.field.prime
-        root = root if power > 0 else _inverse(root, self.field)
-        return pow(root, abs(power.numerator), self.field.prime)
+            root *= _signed_root(found.rest, self.prime)
+        return pow(root, power.numerator, self.prime)
 
     def _squares(self, tree: Tree) -> _Squares:
         """Split u into r², a positive rational number, and the rest: 4x²y is (2|x|)²·y."""
         if tree.op == "number" and len(tree.text) < MAX_DIGITS and Fraction(tree.text):
             return _Squares(1, Fraction(tree.text), 1)
-        even = _integer(tree.parts[1]) if tree.op == "^" else None
+        even = _power(tree) if tree.op == "^" else None
         if even is not None and even % 2 == 0:
             size = self._size(tree.parts[0])
-            size = size if even > 0 else _inverse(size, self.field)
-            return _Squares(pow(size, abs(even) // 2, self.field.prime), Fraction(1), 1)
+            return _Squares(pow(size, even // 2, self.prime), Fraction(1), 1)
         if tree.op not in ("*", "/", "-"):
             content = factor_of(tree)
-            rest = self.value(tree) * _inverse(self._rational(content), self.field)
-            return _Squares(1, content, rest % self.field.prime)
-        first, *others = map(self._squares, tree.parts)
-        if tree.op == "-":
-            return first._replace(rest=-first.rest % self.field.prime)
-        for each in others:
-            first = first.times(each, self.field.prime)
+            rest = self.value(tree) * pow(self._rational(content), -1, self.prime)
+            return _Squares(1, content, rest % self.prime)
+        roots, ratios, rests = zip(*map(self._squares, tree.parts), strict=True)
+        root, rest = prod(roots), prod(rests) * (-1 if tree.op == "-" else 1)
         if tree.op == "/":  # √(u/v) is √(uv)/|v|
-            size = _inverse(self._size(tree.parts[1]), self.field)
-            return first._replace(root=first.root * size % self.field.prime)
-        return first
-
-    def _root_of_number(self, number: Fraction) -> int:
-        """Return √q, exactly or as a new letter."""
-        return self.value(Tree("root", (quotient(number), Tree("number", text="2"))))
+            root *= pow(self._size(tree.parts[1]), -1, self.prime)
+        return _Squares(root % self.prime, prod(ratios), rest % self.prime)
 
     def _size(self, tree: Tree) -> int:
         """Return |u|, a new letter that is the same for −u; of a product, those of its factors."""
-        prime = self.field.prime
         if tree.op in ("number", "constant") and tree.text != "i":
             return self.value(tree)
         if tree.op in ("*", "/", "-"):
             first, *others = map(self._size, tree.parts)
-            others = [_inverse(each, self.field) if tree.op == "/" else each for each in others]
-            return prod(others, start=first) % prime
+            others = [pow(each, -1, self.prime) if tree.op == "/" else each for each in others]
+            return prod(others, start=first) % self.prime
         scale = self._rational(factor_of(tree))
-        value = self.value(tree) * _inverse(scale, self.field) % prime
-        value = min(value, -value % prime)
-        return scale * self._as_letter(Tree("abs"), [value]) % prime
+        value = self.value(tree) * pow(scale, -1, self.prime) % self.prime
+        value = min(value, -value % self.prime)
+        return scale * self._as_letter(Tree("abs"), [value]) % self.prime
 
     def _rational(self, number: Fraction) -> int:
-        return number.numerator * _inverse(number.denominator, self.field) % self.field.prime
+        return number.numerator * pow(number.denominator, -1, self.prime) % self.prime
 
     def _root(self, tree: Tree) -> int | None:
         """Return a square root of a positive rational number with small primes."""
@@ -299,23 +272,22 @@ class _Side:
         for each in SMALL_PRIMES:
             while rest and rest % each == 0:
                 rest //= each
-                root = root * _root_of_prime(each, self.field) % self.field.prime
+                root = root * _signed_root(each, self.prime)
         if isqrt(rest) ** 2 != rest:
             return None
-        return root * isqrt(rest) * _inverse(radicand.denominator, self.field) % self.field.prime
+        return self._rational(Fraction(root * isqrt(rest), radicand.denominator))
 
 
-def _signed_root(value: int, field: _Field) -> int:
+@lru_cache(maxsize=1024)
+def _signed_root(value: int, prime: int) -> int:
     """Return a square root, found by Cipolla's way, with a sign that only the value decides.
 
     Raises:
         _NoRootError: If there is none.
     """
-    prime = field.prime
-    if pow(value, (prime - 1) // 2, prime) != 1:
-        raise _NoRootError
-    spend(ROOT_STEP)
     half = (prime - 1) // 2
+    if pow(value, half, prime) != 1:
+        raise _NoRootError
     start = next(a for a in range(1, prime) if pow(a * a - value, half, prime) == prime - 1)
     (one, two), (x, y), power = (start, 1), (1, 0), (prime + 1) // 2
     square = start * start - value
@@ -340,20 +312,15 @@ def factor_of(tree: Tree) -> Fraction:
     return prod(parts, start=Fraction(1))
 
 
-@lru_cache(maxsize=64)
-def _root_of_prime(prime: int, field: _Field) -> int:
-    """Return √p by Gauss's sum: Σ (k/p) exp(2πik/p) is √p, or i√p if p ≡ 3 (mod 4)."""
-    if prime == 2:
-        return sum(field.root_of_unity(Fraction(sign, 8)) for sign in (1, -1)) % field.prime
-    signs = [1 if pow(k, (prime - 1) // 2, prime) == 1 else -1 for k in range(1, prime)]
-    terms = [sign * field.root_of_unity(Fraction(k, prime)) for k, sign in enumerate(signs, 1)]
-    turned = field.root_of_unity(Fraction(-1 if prime % 4 == 3 else 0, 4))
-    return sum(terms) * turned % field.prime
-
-
 def _rounds(tree: Tree) -> bool:
     """Whether a number in an expression has a decimal point, so that it may be rounded."""
     return "." in tree.text or any(map(_rounds, tree.parts))
+
+
+def _power(tree: Tree) -> int | None:
+    """Return the exponent of a power if it is a small integer; None for another one."""
+    exponent = whole(tree.parts[1])
+    return exponent if exponent is not None and abs(exponent) < 10**6 else None
 
 
 def drawn(name: str, values: Sequence[object]) -> int:
@@ -361,18 +328,3 @@ def drawn(name: str, values: Sequence[object]) -> int:
     if name in UNORDERED:
         values = sorted(values, key=str)
     return int.from_bytes(blake2b(repr((name, *values)).encode(), digest_size=16).digest())
-
-
-def _integer(tree: Tree) -> int | None:
-    """Return a small whole exponent; None for another one."""
-    sign = -1 if tree.op == "-" else 1
-    leaf = tree.parts[0] if tree.op == "-" else tree
-    if leaf.op != "number" or "." in leaf.text or len(leaf.text) > 6:
-        return None
-    return sign * int(leaf.text)
-
-
-def _inverse(value: int, field: _Field) -> int:
-    if value == 0:
-        raise ZeroDivisionError
-    return pow(value, -1, field.prime)

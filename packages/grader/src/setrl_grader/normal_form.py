@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from setrl_grader.python_syntax import as_latex
-from setrl_grader.tokens import joined, tokens
+from setrl_grader.tokens import depths, joined, tokens
 
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
 _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
@@ -67,20 +67,14 @@ def same_text(one: str, other: str) -> bool:
 
 def _without_end(text: str) -> str:
     """Without the punctuation at its end, and without braces around all of it."""
-    text = text.strip().rstrip(".,;: ")
-    text = text.removesuffix("\\").rstrip()
-    opened: list[int] = []
-    closing = {}
-    for found in re.finditer(r"\\.|[{}]", text):
-        if found[0] == "{":
-            opened.append(found.start())
-        elif found[0] == "}" and opened:
-            closing[opened.pop()] = found.start()
-    start, end = 0, len(text)
-    while closing.get(start) == end - 1:
-        start, end = start + 1, end - 1
-        while text[start].isspace():
-            start += 1
-        while text[end - 1].isspace():
-            end -= 1
-    return text[start:end]
+    text = text.strip().rstrip(".,;: ").removesuffix("\\").rstrip()
+    while _is_group(text):
+        text = text[1:-1].strip()
+    return text
+
+
+def _is_group(text: str) -> bool:
+    """Whether the brace at the beginning is closed at the end."""
+    signs = re.findall(r"\\.|.", text, re.DOTALL)
+    end = next((at for at, depth in enumerate(depths(signs), 1) if depth == 0), None)
+    return text[:1] == "{" and end == len(signs)

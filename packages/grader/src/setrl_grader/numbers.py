@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, log2
 
-from setrl_grader.grammar import MAX_DIGITS, parse
-from setrl_grader.trees import Part, Tree
+from setrl_grader.grammar import parse
+from setrl_grader.trees import MAX_DIGITS, Tree, whole
 from setrl_grader.units import split_currency
 
 MAX_BITS = 20_000  # of a power: 9^{9^9} is not computed here
@@ -43,18 +43,14 @@ def read_number(text: str) -> Number | None:
     >>> [read_number(text).value for text in (r"-2\frac{1}{2}", r"1.50\times 10^3", "2^{-3}")]
     [Fraction(-5, 2), Fraction(1500, 1), Fraction(1, 8)]
     """
-    return number_of(parse(split_currency(text)[0])) if len(text) <= MAX_DIGITS else None
-
-
-def number_of(part: Part) -> Number | None:
-    """Return the number that is all of a statement."""
-    if part.kind == "percent":
-        number = literal(part.parts[0].tree) if part.parts[0].tree else None
-        return number and replace(number, percent=True)
-    tree = part.tree
-    if tree is None or len(part.text) > MAX_DIGITS:
+    if len(text) > MAX_DIGITS:
         return None
-    return literal(tree.parts[0] if tree.op == "degrees" else tree)
+    part = parse(split_currency(text)[0])
+    percent = part.kind == "percent"
+    tree = part.parts[0].tree if percent else part.tree
+    angle = tree is not None and tree.op == "degrees" and not percent
+    number = literal(tree.parts[0] if angle else tree) if tree else None
+    return number and replace(number, percent=percent)
 
 
 def literal(tree: Tree) -> Number | None:
@@ -73,7 +69,7 @@ def literal(tree: Tree) -> Number | None:
         power = literal(scale) if scale.op == "^" and scale.parts[0].text == "10" else None
         number = literal(tree.parts[0]) if tree.parts[0].op in ("number", "-") else None
         return number and power and number.times(power.value)
-    one, other = map(_integer, tree.parts)
+    one, other = map(whole, tree.parts)
     if one is None or other is None:
         return None
     if tree.op == "/":
@@ -83,13 +79,6 @@ def literal(tree: Tree) -> Number | None:
     if abs(other) * log2(max(abs(one), 2)) > MAX_BITS:
         return None
     return Number(Fraction(one) ** other)
-
-
-def _integer(tree: Tree) -> int | None:
-    if tree.op == "-":
-        value = _integer(tree.parts[0])
-        return None if value is None else -value
-    return int(tree.text) if tree.op == "number" and tree.text.isdecimal() else None
 
 
 def equal_numbers(gold: Number, answer: Number, relative_tolerance: float) -> bool:

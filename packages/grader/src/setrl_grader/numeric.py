@@ -8,23 +8,31 @@ Single points do not count: (x² − 1)/(x − 1).
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from typing import Any
 
-from setrl_grader.arithmetic import alone, in_digits, mp
-from setrl_grader.exact import exact_value
 from setrl_grader.numbers import Number, equal_numbers, literal
 from setrl_grader.pieces import has_pieces, without_pieces
-from setrl_grader.points import (
-    Point,
-    is_counted,
-    is_whole,
-    usual_points,
-    whole_points,
+from setrl_grader.trees import COUNTS, Tree, exact_value, has, letters_of, walk
+from setrl_grader.values import (
+    CANCELLED,
+    DRAWN,
+    Context,
+    alone,
+    in_digits,
+    is_bumpy,
+    mp,
+    size_of,
+    value_at,
 )
-from setrl_grader.trees import Tree, has, letters_of, walk
-from setrl_grader.values import CANCELLED, DRAWN, Context, is_bumpy, size_of, value_at
 
+Point = dict[str, Any]
+
+POINTS, NEEDED = 8, 3
+MAX_COUNT = 1_000
+_SPREADING = {"*", "/", "^", "root", "abs", "floor", "ceil", "!", "!!", "binom"}
+_COUNTERS = frozenset("nkm")
 DIGITS = 60
 CONFIRMING_DIGITS, MOST_DIGITS = 1_000, 20_000  # √(10⁸⁰ + 1) is 10⁴⁰ in sixty digits
 CONFIRMING = 3  # points
@@ -32,7 +40,109 @@ MAX_ROUNDED = mp.mpf(10) ** 20_000  # beyond all decimals that are read
 SHOWN_DIGITS = 20
 
 
-@alone
+def usual_points(one: Tree, other: Tree) -> list[Point]:
+    """Points of all signs and of several sizes; positive integers where something is counted.
+
+    They depend on both expressions, so no answer can be made to agree with the gold only there,
+    and the answer does not choose their kind: what it counts must be a counter of the gold.
+    """
+    letters = sorted(letters_of(one) | letters_of(other))
+    if not letters:
+        return [{}]
+    if _are_whole(one, other):
+        return whole_points(one, other)
+    rng = _random(one, other)
+    scales = [Fraction(1)] * POINTS + [Fraction(1, 10**3), Fraction(40), Fraction(10**3)]
+    scales += [Fraction(1, 4), Fraction(4)] * NEEDED  # where arcsin has values, and √(x² − 1)
+    signs = [[-1 if at < POINTS and at >> place % 3 & 1 else 1 for place in range(len(letters))]
+             for at in range(len(scales))]  # fmt: skip
+    return [
+        {letter: sign * _real(rng) * scale.numerator / scale.denominator
+         for letter, sign in zip(letters, row, strict=True)}
+        for row, scale in zip(signs, scales, strict=True)
+    ]  # fmt: skip
+
+
+def _are_whole(one: Tree, other: Tree) -> bool:
+    """Whether letters are whole because the gold counts; or the answer does, of the gold's n."""
+    letters = letters_of(one)
+    return has(one, COUNTS) or (
+        has(other, COUNTS) and letters_of(other) <= letters and letters <= _COUNTERS
+    )
+
+
+def _random(one: Tree, other: Tree) -> random.Random:
+    return random.Random(f"{one} {other}")
+
+
+def _real(rng: random.Random) -> Any:
+    """Return a number between 0.3 and 3 that is no multiple of a number that is easy to write."""
+    return mp.mpf(3 * 2**199 + rng.getrandbits(202)) / (2**202 + rng.getrandbits(200))
+
+
+def whole_points(one: Tree, other: Tree) -> list[Point]:
+    """Integers on both sides of where a binomial coefficient begins; none if that is too far."""
+    letters = sorted(letters_of(one) | letters_of(other))
+    rng = _random(one, other)
+    most = max(14, _reach(one), _reach(other))
+    if most > MAX_COUNT:
+        return []
+    ranges = (0, 14), (most, 2 * most + 14), (most, MAX_COUNT)
+    points = [
+        {letter: mp.mpf(rng.randint(*ranges[2 if at >= 2 * POINTS else at >> place % 3 & 1]))
+         for place, letter in enumerate(letters)}
+        for at in range(3 * POINTS)
+    ]  # fmt: skip
+    near = {constant + off for constant in {0, *_constants(one), *_constants(other)}
+            for off in range(-2, 5)}  # fmt: skip
+    at = [mp.mpf(each) for each in sorted(near) if 0 <= each <= MAX_COUNT]
+    return points + [{**points[0], letter: each} for letter in letters for each in at]
+
+
+def is_whole(point: Point) -> bool:
+    """Whether all places of a point are whole numbers."""
+    return bool(point) and all(place == int(place) for place in point.values())
+
+
+def _reach(tree: Tree, counted: bool = False) -> int:
+    """Return how far from 0 a constant within a factorial or a binomial coefficient may act."""
+    if not counted:
+        inside = [_reach(part, tree.op in COUNTS) for part in tree.parts]
+        return max([0, *inside])
+    if tree.op == "letter":
+        return 0
+    if not letters_of(tree):
+        value = value_at(tree, {})
+        return MAX_COUNT + 1 if value in (None, NotImplemented) else _most(abs(value) + 1)
+    parts = [max(1, _reach(part, counted=True)) for part in tree.parts]
+    if tree.op == "^" and letters_of(tree.parts[1]):
+        return _most(mp.mpf(parts[0]) ** parts[1])
+    if tree.op in ("+", "-"):
+        return _most(sum(parts))
+    return _most(math.prod(parts) if tree.op in _SPREADING else mp.inf)
+
+
+def _most(number: Any) -> int:
+    return int(min(number, MAX_COUNT + 1))
+
+
+def _constants(tree: Tree) -> list[int]:
+    return [int(each.text) for each in walk(tree) if each.text.isdecimal() and len(each.text) < 10]
+
+
+def is_counted(one: Tree, other: Tree, points: list[Point], bare_degrees: bool) -> bool:
+    """Whether letters are whole numbers: (−1)ⁿ has no value elsewhere."""
+    letters = letters_of(one) | letters_of(other)
+    if not letters or has(one, COUNTS) or has(other, COUNTS):
+        return False
+    counters = letters <= _COUNTERS
+    return any(
+        all(value_at(tree, point, bare_degrees) is None for point in points)
+        for tree in ((one, other) if counters else (one,))
+    )
+
+
+@alone()
 def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | None:
     r"""Whether two expressions agree at random points; None where too few have values.
 
@@ -44,22 +154,17 @@ def equal_numeric(one: Tree, other: Tree, relative_tolerance: float) -> bool | N
         relative_tolerance: How far a decimal that is a whole side may be from the number that it
             rounds, if that is not an integer. All else agrees in 980 digits.
     """
-    verdict: bool | None = None
     marked = [tree for tree in (one, other) if tree.op == "degrees"]
     bare = any(not has(tree, {"apply"}) for tree in marked)
     bare &= not any(has(tree.parts[0], {"degrees"}) or letters_of(tree) for tree in marked)
     constants = {each.text for tree in (one, other) for each in walk(tree) if each.op == "constant"}
     bare &= r"\pi" not in constants  # 90° may be written 90, but π/2 are radians
-    for bare_degrees in (False, True) if bare else (False,):
-        pair = _Pair(one, other, bare_degrees)
-        rounded = not bare_degrees and pair.rounds(relative_tolerance)
-        verdict = rounded or pair.agrees()
-        if verdict:
-            break
-    return verdict
+    pair = _Pair(one, other, bare_degrees=False)
+    verdict = pair.rounds(relative_tolerance) or pair.agrees()
+    return _Pair(one, other, bare_degrees=True).agrees() if bare and not verdict else verdict
 
 
-@alone
+@alone()
 def separating_point(one: Tree, other: Tree) -> tuple[str, str, str] | None:
     """Return a point at which two expressions differ, and both values; None if none was found."""
     if any(is_bumpy(tree) or has(tree, DRAWN) for tree in (one, other)):
@@ -124,12 +229,12 @@ class _Pair:
 
     def _is_proved(self) -> bool | None:
         """Whether rewriting makes both sides equal: points in pieces prove nothing."""
-        for found in without_pieces(*self.trees):
-            if found is None or (
-                not any(map(has_pieces, found)) and _Pair(*found, self.bare_degrees).agrees()
-            ):
-                return True
-        return None
+        proved = (
+            each is None
+            or (not any(map(has_pieces, each)) and _Pair(*each, self.bare_degrees).agrees())
+            for each in without_pieces(*self.trees)
+        )
+        return any(proved) or None
 
     def same_at(self, point: Point, sure: bool = False) -> Any:
         """Whether two values at a point are equal; no, if only one side has a value.

@@ -11,21 +11,22 @@ occur on both sides, so that both have values at the same places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd, prod
 
-from setrl_grader.exact import exact_value
+from setrl_grader.grammar import read
 from setrl_grader.modular import equal_rational, factor_of
-from setrl_grader.trees import Tree, has, letters_of, quotient, walk
+from setrl_grader.trees import Tree, exact_value, has, letters_of, quotient, replaced, walk
 
 _PIECES = frozenset(["abs", "root", r"\ln", "log", r"\arcsin", r"\arccos"])
 _ONE, _TWO = (Tree("number", text=each) for each in "12")
 LARGEST = 10**12  # of a number whose root is taken
-_ROOT_OF = {  # cos(arctan u) and its like → what is divided, and by the root of which sum
-    (r"\cos", r"\arctan"): ("/", 1),
-    (r"\cos", r"\arcsin"): ("", -1),
-    (r"\sin", r"\arccos"): ("", -1),
+_ARCCOS = tuple(map(read, (r"\frac{\pi}{2}-\arcsin u", r"2\arcsin\sqrt{\frac{1-u}{2}}")))
+_OF_INVERSES = {  # cos(arctan u) and its like
+    (r"\cos", r"\arctan"): read(r"\frac{1}{\sqrt{1+u^2}}"),
+    (r"\cos", r"\arcsin"): read(r"\sqrt{1-u^2}"),
+    (r"\sin", r"\arccos"): read(r"\sqrt{1-u^2}"),
 }
 
 
@@ -49,7 +50,7 @@ def without_pieces(one: Tree, other: Tree) -> Iterator[tuple[Tree, Tree] | None]
 
     Nothing is yielded where a piece of one side is none of the other's.
     """
-    for arccos in (_quarter_less, _twice_the_half):
+    for arccos in filter(None, _ARCCOS):
         sides = [_with_single_sizes(_rewritten(tree, arccos)) for tree in (one, other)]
         if equal_rational(sides[0], sides[1]):
             yield None
@@ -76,7 +77,7 @@ def _same(one: Tree, other: Tree) -> bool:
     return alike and all(equal_rational(*pair) or _same(*pair) for pair in pairs)
 
 
-def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
+def _rewritten(tree: Tree, arccos: Tree) -> Tree:
     tree = Tree(tree.op, tuple(_rewritten(part, arccos) for part in tree.parts), tree.text)
     if not letters_of(tree):
         return tree
@@ -94,16 +95,13 @@ def _rewritten(tree: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
         top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
         return Tree("/", (_rewritten(top, arccos), bottom))
     if tree.op == r"\arccos":
-        return arccos(tree.parts[0])
+        return replaced(arccos, {"u": tree.parts[0]})
     inner = tree.parts[0] if tree.parts else tree
-    if (rule := _ROOT_OF.get((tree.op, inner.op))) is None:
-        return tree
-    square = Tree("^", (inner.parts[0], _TWO))
-    root = Tree("root", (Tree("+", (_ONE, square if rule[1] > 0 else Tree("-", (square,)))), _TWO))
-    return Tree("/", (_ONE, root)) if rule[0] else root
+    rule = _OF_INVERSES.get((tree.op, inner.op))
+    return replaced(rule, {"u": inner.parts[0]}) if rule else tree
 
 
-def _logarithm(inner: Tree, arccos: Callable[[Tree], Tree]) -> Tree:
+def _logarithm(inner: Tree, arccos: Tree) -> Tree:
     """Return ln of an expression without its factor, its exponent, its root or its 1/."""
 
     def again(rest: Tree) -> Tree:
@@ -139,7 +137,7 @@ def _root(base: Tree, order: int, power: int = 1) -> Tree:
 
 def _root_of_power(root: Tree) -> Tree:
     """Return (c·u^p)^{1/q} with c^{1/q} and a root to a power below q before it."""
-    order = _order(root)
+    order = _whole_power(root, "root")
     if order < 2:
         return root
     inner, degree = root.parts
@@ -182,7 +180,7 @@ def _times(one: Tree, other: Tree) -> Tree:
 
 def _power_of_root(tree: Tree) -> Tree:
     """Return (u^{1/q})^p with a power below q; an even root stays where u could be below 0."""
-    power, order = _whole_power(tree), _order(tree.parts[0])
+    power, order = _whole_power(tree), _whole_power(tree.parts[0], "root")
     if not power or order < 2 or (order % 2 == 0 and power % order == 0):
         return tree
     return _root(tree.parts[0].parts[0], order, power)
@@ -192,12 +190,6 @@ def _power_of(tree: Tree, power: int) -> Tree:
     found = _without_sizes(_to(tree, abs(power)))
     found = _power_of_root(found) if found.op == "^" and found.parts[0].op == "root" else found
     return found if power > 0 else Tree("/", (_ONE, found))
-
-
-def _order(root: Tree) -> int:
-    """Return the order of a root if it is a whole number; 0 for all else."""
-    order = exact_value(root.parts[1], {})
-    return int(order) if order is not None and order.denominator == 1 else 0
 
 
 def _without_sizes(tree: Tree) -> Tree:
@@ -247,21 +239,11 @@ def _is_even(tree: Tree) -> bool:
     return bool(power) and power % 2 == 0
 
 
-def _whole_power(tree: Tree) -> int:
-    """Return the exponent of a power if it is a whole number; 0 for all else."""
-    exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else None
+def _whole_power(tree: Tree, op: str = "^") -> int:
+    """Return the exponent of a power, or the degree of a root, if it is whole; 0 for all else."""
+    exponent = exact_value(tree.parts[1], {}) if tree.op == op else None
     return int(exponent) if exponent is not None and exponent.denominator == 1 else 0
 
 
 def _to(base: Tree, power: int) -> Tree:
     return base if power == 1 else Tree("^", (base, Tree("number", text=str(power))))
-
-
-def _quarter_less(inner: Tree) -> Tree:
-    half = Tree("/", (Tree("constant", text=r"\pi"), _TWO))
-    return Tree("+", (half, Tree("-", (Tree(r"\arcsin", (inner,)),))))
-
-
-def _twice_the_half(inner: Tree) -> Tree:
-    half = Tree("/", (Tree("+", (_ONE, Tree("-", (inner,)))), _TWO))
-    return Tree("*", (_TWO, Tree(r"\arcsin", (Tree("root", (half, _TWO)),))))

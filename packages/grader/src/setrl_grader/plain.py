@@ -9,29 +9,31 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from setrl_grader.golds import gold_answer
-from setrl_grader.grader import Grader, check_lengths, guarded
-from setrl_grader.grades import Grade, Reason
-from setrl_grader.grammar import parse
+from setrl_grader.grades import Grade, Grader, Reason, check_lengths, guarded
+from setrl_grader.grammar import SCALES, parse
+from setrl_grader.marks import is_value
 from setrl_grader.names import is_name, turned, value_of
 from setrl_grader.normal_form import normal_form
 from setrl_grader.numbers import Number, equal_numbers, read_number
-from setrl_grader.stated import HOPE, Stated, normal_text, stated_answer
-from setrl_grader.units import UNITS, one_name, split_currency, split_unit
-from setrl_grader.words import is_value
+from setrl_grader.stated import (
+    HOPE,
+    MAX_LENGTH,
+    Stated,
+    gold_answer,
+    normal_text,
+    stated_answer,
+)
+from setrl_grader.units import UNITS, one_name, split_money, split_unit
 
 RELATIVE_TOLERANCE = 1e-6  # of decimals, as in MathGrader
-MAX_LENGTH = 2_000  # characters of an answer, as in MathGrader
 
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
-           "trillion": 10**12}  # fmt: skip
-_SCALED = re.compile(rf"(.*\d)\s*-?({'|'.join(_SCALES)})\b(.*)", re.IGNORECASE | re.DOTALL)
+_SCALED = re.compile(rf"(.*\d)\s*-?({'|'.join(SCALES)})\b(.*)", re.IGNORECASE | re.DOTALL)
 _MINUS = re.compile(r"\A(?:minus|negative)\s+(?=[\d.])", re.IGNORECASE)
 _DRESS_OF_NUMBERS = re.compile(r"[$€£¥]|\\[$ ,]|(?<!\S)\*\*|\*\*(?=[\s.,:!]|\Z)")
 _COMPUTED = re.compile(r"\d.*[-+*/x×÷–]\s*\(?\.?\d")  # 9 eggs * 2, which is what follows "="
 _UNIT_NAMES = "|".join(sorted(UNITS, key=len, reverse=True))
 _NO_NOUN = (  # which end like the plural of a noun
-    rf"(?:{'|'.join(_SCALES)}|lakh|crore|quarter|third|time|ten|half|factorial|square|cube)s\b"
+    rf"(?:{'|'.join(SCALES)}|lakh|crore|quarter|third|time|ten|half|factorial|square|cube)s\b"
     r"|halves\b|grosses\b|\w+ths\b"
     r"|(?:is|was|has|does|plus|minus|perhaps|always)\b"
 )
@@ -45,7 +47,7 @@ _CHANGED = re.compile(  # behind a computation
 _THOUSANDS = re.compile(r"\d\s*[kKM]\Z")  # K may be kelvin
 _COUNT = re.compile(  # a number, the noun that it counts, and of what
     r"\s*(?:exactly|approximately)?\s*(?P<number>(?:minus |negative )?[-+]?[\d.,/]*\d%?"
-    rf"(?:\s*-?(?:{'|'.join(_SCALES)})\b)?)"
+    rf"(?:\s*-?(?:{'|'.join(SCALES)})\b)?)"
     r"(?P<unit>(?!\s+in (?:all|total)\b)"
     rf"(?:\s*(?:(?:square|cubic)\s+)?(?:{_UNIT_NAMES})|\s+(?!{_NO_NOUN})(?:[a-z]+(?<!s)s|{_PLURALS}))\b"
     r"(?:\s+(?:a|an|after|at|by|each|every|for|from|in|on|per)\b(?:(?!\b(?:or|is|times)\b)[\w\s,])*)?)?"
@@ -136,9 +138,7 @@ class _PlainGrader(Grader):
 
     def _answer(self, text: str) -> Any:
         stated = stated_answer(text)
-        if stated is None or len(stated.text) > MAX_LENGTH:
-            return None
-        return self._of_stated(stated)
+        return self._of_stated(stated) if stated and len(stated.text) <= MAX_LENGTH else None
 
     def _gold(self, gold: object) -> Any:
         stated = gold_answer(gold)
@@ -207,7 +207,7 @@ def _unit(text: str) -> str:
     """Return the name of the currency or the unit of the last number of a text."""
     form = normal_form(text.rpartition("=")[2])
     letter = re.search(r"\d\s+([a-zA-Z])\Z", form)
-    return one_name(split_currency(form)[1] or split_unit(form)[1] or (letter[1] if letter else ""))
+    return one_name(split_money(form)[1] or split_unit(form)[1] or (letter[1] if letter else ""))
 
 
 def _whole(text: str) -> Number | None:
@@ -215,7 +215,7 @@ def _whole(text: str) -> Number | None:
     text = _MINUS.sub("-", text.strip())
     if scaled := _SCALED.fullmatch(text):
         number = _whole(scaled[1] + scaled[3])
-        return number and number.times(Fraction(_SCALES[scaled[2].lower()]))
+        return number and number.times(Fraction(SCALES[scaled[2].lower()]))
     return read_number(value_of(parse(turned(split_unit(normal_form(text))[0], "number"))).text)
 
 

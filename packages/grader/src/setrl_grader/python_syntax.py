@@ -12,26 +12,25 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from setrl_grader.tokens import GREEK
+from setrl_grader.tokens import GREEK, depths
+from setrl_grader.trees import UnreadableError
 
 MAX_LENGTH = 1_000
 MAX_DEPTH = 50
 
 _SAME = "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan exp max min"
-FUNCTIONS = {name: rf"\{name}" for name in _SAME.split()}
-FUNCTIONS |= {
-    "log": r"\ln",
-    "ln": r"\ln",
-    "asin": r"\arcsin",
-    "acos": r"\arccos",
-    "atan": r"\arctan",
-}
+FUNCTIONS = {
+    **{name: rf"\{name}" for name in _SAME.split()},
+    "log": r"\ln", "ln": r"\ln", "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan",
+}  # fmt: skip
 WRITTEN = {"sqrt": r"\sqrt{{{}}}", "Abs": "|{}|", "abs": "|{}|", "factorial": "({})!",
             "floor": r"\lfloor {}\rfloor ", "ceiling": r"\lceil {}\rceil ",
             "Rational": r"\frac{{{}}}{{{}}}", "Fraction": r"\frac{{{}}}{{{}}}",
             "binomial": r"\binom{{{}}}{{{}}}", "cbrt": r"\sqrt[3]{{{}}}"}  # fmt: skip
-NAMES = {"pi": r"\pi ", "I": "i", "oo": r"\infty ", "E": "e", "lamda": r"\lambda "}
-NAMES |= {name: rf"\{name} " for name in GREEK if name not in ("Pi", "Sigma")}
+NAMES = {
+    "pi": r"\pi ", "I": "i", "oo": r"\infty ", "E": "e", "lamda": r"\lambda ",
+    **{name: rf"\{name} " for name in GREEK if name not in ("Pi", "Sigma")},
+}  # fmt: skip
 _NOT_PYTHON = re.compile(r"[\\^#]|[^\x00-\x7f]|\d[a-zA-Z]")  # 2x, and what Python warns of
 _CALLS = "|".join([*FUNCTIONS, *WRITTEN, "Matrix"])
 _MARK = re.compile(
@@ -53,10 +52,6 @@ _POSITIVE = {"sqrt", "exp", "factorial", "pi", "E"}
 _LAMBDA = re.compile(r"(?<!\w)lambda(?!\w)")  # which is a word of Python
 
 
-class _OtherError(Exception):
-    """The text is not in this syntax."""
-
-
 @lru_cache(maxsize=4096)
 def as_latex(text: str, letters: str = "") -> str | None:
     r"""Return an answer in the syntax of Python as LaTeX; None for anything else.
@@ -75,36 +70,31 @@ def as_latex(text: str, letters: str = "") -> str | None:
         plain = re.sub(rf"(?<!\w){each}(?!\w)", f"letter_{each}", plain)
     try:
         return _items(_LAMBDA.sub("lamda", " ".join(plain.split())), MAX_DEPTH)
-    except (_OtherError, SyntaxError, ValueError, RecursionError, MemoryError):
+    except (UnreadableError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
 def _items(text: str, depth: int) -> str:
     """Write what is between commas."""
-    commas = [at for at, _ in _outermost(text, depth, ",")]
+    commas = _outermost(text, depth, ",")
     pieces = [text[start + 1 : end] for start, end in pairwise([-1, *commas, len(text)])]
     return ",".join(" " * piece.startswith(" ") + _item(piece.strip(), depth) for piece in pieces)
 
 
-def _outermost(text: str, depth: int, signs: str) -> list[tuple[int, str]]:
+def _outermost(text: str, depth: int, signs: str) -> list[int]:
     """Return where these signs stand in no bracket."""
-    found, level = [], 0
-    for at, sign in enumerate(text):
-        level += (sign in "([{") - (sign in ")]}")
-        if not 0 <= level <= depth:
-            raise _OtherError
-        if level == 0 and sign in signs:
-            found.append((at, sign))
-    if level:
-        raise _OtherError
-    return found
+    levels = [0, *depths(text, "([{", ")]}")]
+    if not (min(levels) == 0 == levels[-1] and max(levels) <= depth):
+        raise UnreadableError
+    places = enumerate(zip(text, levels[1:], strict=True))
+    return [at for at, (sign, level) in places if level == 0 and sign in signs]
 
 
 def _item(text: str, depth: int) -> str:
     """Write a named item, a bracket with its own two ends, or an expression."""
     if named := _NAMED.match(text):
         return f"{named[1]}={_item(text[named.end() :].strip(), depth)}"
-    if text[:1] in _BRACKETS and _outermost(text, depth, ")]}")[0][0] == len(text) - 1:
+    if text[:1] in _BRACKETS and _outermost(text, depth, ")]}")[0] == len(text) - 1:
         inner = text[1:-1]
         if text[0] != "(" or text[-1] != ")" or _outermost(inner, depth, ","):
             ends = [rf"\{end}" if end in "{}" else end for end in (text[0], text[-1])]
@@ -120,7 +110,7 @@ class _Writer:
 
     def written(self, node: ast.expr, depth: int) -> tuple[str, int]:
         if depth < 0:
-            raise _OtherError
+            raise UnreadableError
         match node:
             case ast.Constant() if _NUMBER.fullmatch(number := self.source(node)):
                 return number, _ATOM
@@ -130,7 +120,7 @@ class _Writer:
                 return f"-{self.side(operand, 2, depth)}", 2
             case ast.BinOp(base, ast.Pow(), exponent):
                 if _in_doubt(base) and not _INTEGER.fullmatch(self.source(exponent)):
-                    raise _OtherError
+                    raise UnreadableError
                 raised = self.written(exponent, depth - 1)[0]
                 return f"{self.side(base, _ATOM, depth)}^{{{raised}}}", 4
             case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div()):
@@ -142,7 +132,7 @@ class _Writer:
                 orders = [_ORDERS[type(sign)] for sign in signs if type(sign) in _ORDERS]
                 if len(orders) == len(signs):
                     return "".join(map("".join, zip(sides, [*orders, ""], strict=True))), 0
-        raise _OtherError
+        raise UnreadableError
 
     def source(self, node: ast.expr) -> str:
         return self.text[node.col_offset : node.end_col_offset]
@@ -170,14 +160,14 @@ class _Writer:
             return self.matrix(rows, depth)
         texts = [self.written(each, depth)[0] for each in given]
         if name == "cbrt" and any(map(_in_doubt, given)):
-            raise _OtherError
+            raise UnreadableError
         if name in WRITTEN and len(texts) == WRITTEN[name].replace("{{{", "{").count("{}"):
             return WRITTEN[name].format(*texts)
         if name == "log" and len(texts) == 2:
             return rf"\log_{{{texts[1]}}}({texts[0]})"
         if name in FUNCTIONS and (len(texts) == 1 or name in ("max", "min")):
             return f"{FUNCTIONS[name]}({','.join(texts)})"
-        raise _OtherError
+        raise UnreadableError
 
     def matrix(self, rows: list[list[ast.expr]], depth: int) -> str:
         lines = ["&".join(self.written(each, depth)[0] for each in row) for row in rows]
@@ -204,5 +194,5 @@ def _name(name: str) -> str:
         return NAMES[name]
     indexed = re.fullmatch(r"([a-zA-Z])(?:_?(\d+))?", name)
     if not indexed:
-        raise _OtherError
+        raise UnreadableError
     return f"{indexed[1]}_{{{indexed[2]}}}" if indexed[2] else name

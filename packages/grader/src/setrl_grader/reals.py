@@ -12,14 +12,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from setrl_grader.exact import degree, exact_value
-from setrl_grader.trees import Part, Tree, letters_of
+from setrl_grader.grammar import ORDERS, TURNED
+from setrl_grader.trees import Part, Tree, UnreadableError, degree, exact_value, has, letters_of
+from setrl_grader.values import DRAWN, alone, value_at
 
 MAX_ENDS = 128
+_NO_NUMBERS = DRAWN | {"degrees"}  # unknown functions; an angle, or a number with a unit
 
 _DEFINITE = {"<", ">", r"\le", r"\ge", r"\ne", r"\cup", r"\setminus"}
-_TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le"}
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,15 @@ class _Region:
             return first.union(*others) if self.op == "or" else first.difference(*others)
         common = first.intersection(*others)
         if self.op == "common" and not common:
-            raise _NotReadError
+            raise UnreadableError
         return common
 
 
-class _NotReadError(Exception):
-    """The text is not a set of real numbers, or this reader cannot order its ends."""
-
-
 LOWEST, HIGHEST = End(Part("text", "-∞"), -math.inf), End(Part("text", "∞"), math.inf)
-_INFINITE = {r"\infty": HIGHEST, r"+\infty": HIGHEST, r"-\infty": LOWEST}
-_INFINITE |= {r"+ \infty": HIGHEST, r"- \infty": LOWEST}
+_INFINITE = {
+    **{rf"{sign}\infty": HIGHEST for sign in ("", "+", "+ ")},
+    **{rf"{sign}\infty": LOWEST for sign in ("-", "- ")},
+}
 
 
 def is_definite(part: Part) -> bool:
@@ -103,7 +103,7 @@ def same_reals(gold: Part, answer: Part, equal: Callable[[Part, Part], bool | No
         (name, one), (other_name, other) = _set(gold), _set(answer)
         places, sure = _places(one.all_ends() + other.all_ends(), equal)
         same = one.places(places) == other.places(places)
-    except _NotReadError:
+    except UnreadableError:
         return NotImplemented
     if (name and other_name and name != other_name) or not same:
         return False
@@ -115,7 +115,7 @@ def _places(
 ) -> tuple[dict[End, int], bool]:
     """Return the number of each end, equal ones alike, and whether all are known to be so."""
     if len(ends) > MAX_ENDS:
-        raise _NotReadError
+        raise UnreadableError
     places, sure, before = {LOWEST: -1}, True, LOWEST
     for end in sorted({*ends} - {LOWEST, HIGHEST}, key=lambda each: (each.about, each.exact or 0)):
         same = before.is_same(end)
@@ -132,7 +132,7 @@ def _set(part: Part) -> tuple[str, _Region]:
     if part.kind == "builder":
         name, region = _set(part.parts[0])
         if name != part.marks:
-            raise _NotReadError
+            raise UnreadableError
         return "", region
     if part.kind == "relation":
         if marks == [r"\in"] and re.fullmatch("[a-zA-Z]", part.parts[0].text):
@@ -145,7 +145,7 @@ def _set(part: Part) -> tuple[str, _Region]:
     if part.kind == "list":
         return _conditions(part, names, regions)
     if names != {""}:
-        raise _NotReadError
+        raise UnreadableError
     region = regions[0]
     for sign, more in zip(marks, regions[1:], strict=True):
         op = {r"\cup": "or", r"\cap": "and"}.get(sign, "minus")
@@ -159,7 +159,7 @@ def _conditions(part: Part, names: set[str], regions: tuple[_Region, ...]) -> tu
     if separators == {"or"} and any(definite) and len(names - {""}) < 2:
         return "".join(names), _Region("or", regions)
     if not separators <= {",", "and"} or len(names) > 1 or "" in names or not all(definite):
-        raise _NotReadError
+        raise UnreadableError
     return names.pop(), _Region("common", regions)
 
 
@@ -168,61 +168,61 @@ def _piece(part: Part) -> _Region:
     if part.text == r"\mathbb{R}":
         return _Region("interval", ends=(LOWEST, HIGHEST))
     if part.text != r"\emptyset" and part.kind not in ("{}", "()", "[)", "(]", "[]"):
-        raise _NotReadError
+        raise UnreadableError
     ends = [_end(each) for each in part.parts]
     if part.kind in ("text", "{}"):
         points = tuple(_Region("interval", ends=(end, end), closed=(True, True)) for end in ends)
         return _Region("or", (_Region("interval", ends=(LOWEST, LOWEST)), *points))
     if len(ends) != 2 or not ends[0].about < ends[1].about:
-        raise _NotReadError
+        raise UnreadableError
     return _Region("interval", (), tuple(ends), (part.kind[0] == "[", part.kind[1] == "]"))
 
 
 def _condition(sides: tuple[Part, ...], signs: list[str]) -> tuple[str, _Region]:
     """Read an inequality about one letter."""
-    if len(sides) > 3 or not {*signs} <= {*_TURNED, r"\ne"}:
-        raise _NotReadError
+    if len(sides) > 3 or not ORDERS.issuperset(signs):
+        raise UnreadableError
     if len(sides) == 2 and sides[0].tree and sides[0].tree.op == "abs":
         return _distance(sides[0].tree.parts[0], signs[0], sides[1])
     found = [_simple(*each) for each in zip(sides, signs, sides[1:], strict=False)]
     turned = {sign in (">", r"\ge") for sign in signs}
     alike = len(turned) == 1 and r"\ne" not in signs
     if len({name for name, _ in found}) > 1 or not (len(found) == 1 or alike):
-        raise _NotReadError
+        raise UnreadableError
     return found[0][0], _Region("and", tuple(region for _, region in found))
 
 
 def _distance(inner: Tree, sign: str, most: Part) -> tuple[str, _Region]:
     """Read |u| < c as −c < u < c, and |u| > c as u < −c or u > c."""
     if most.tree is None or sign == r"\ne":
-        raise _NotReadError
+        raise UnreadableError
     bare, least = Part("expression", "", tree=inner), Tree("-", (most.tree,))
     if inner.op == "letter":
         bare = bare._replace(text=inner.text)
     turned = Part("expression", f"-({most.text})", tree=least)
-    (name, one), (_, other) = _simple(bare, sign, most), _simple(bare, _TURNED[sign], turned)
+    (name, one), (_, other) = _simple(bare, sign, most), _simple(bare, TURNED[sign], turned)
     return name, _Region("and" if sign in ("<", r"\le") else "or", (one, other))
 
 
 def _simple(left: Part, sign: str, right: Part) -> tuple[str, _Region]:
     """Solve a linear inequality; the letter may be on either side."""
     if re.fullmatch("[a-zA-Z]", right.text) and not re.fullmatch("[a-zA-Z]", left.text):
-        left, sign, right = right, _TURNED.get(sign, sign), left
+        left, sign, right = right, TURNED.get(sign, sign), left
     if re.fullmatch("[a-zA-Z]", left.text):
         return left.text, _beyond(sign, _end(right))
     if left.tree is None or right.tree is None:
-        raise _NotReadError
+        raise UnreadableError
     difference = Tree("+", (left.tree, Tree("-", (right.tree,))))
     names = letters_of(difference)
     if len(names) != 1:
-        raise _NotReadError
+        raise UnreadableError
     [name] = names
     zero, first = (exact_value(difference, {name: Fraction(at)}) for at in (0, 1))
     if zero is None or first is None or zero == first or degree(difference) > 1:
-        raise _NotReadError
+        raise UnreadableError
     slope = first - zero
-    sign = _TURNED.get(sign, sign) if slope < 0 else sign
-    return name, _beyond(sign, _exact_end(Part("text", str(-zero / slope)), -zero / slope))
+    sign = TURNED.get(sign, sign) if slope < 0 else sign
+    return name, _beyond(sign, _end_at(Part("text", str(-zero / slope)), -zero / slope))
 
 
 def _beyond(sign: str, end: End) -> _Region:
@@ -234,51 +234,18 @@ def _beyond(sign: str, end: End) -> _Region:
 def _end(part: Part) -> End:
     if part.text in _INFINITE:
         return _INFINITE[part.text]
-    if part.tree is None or letters_of(part.tree):
-        raise _NotReadError
+    if part.tree is None or letters_of(part.tree) or has(part.tree, _NO_NUMBERS):
+        raise UnreadableError
     exact = exact_value(part.tree, {})
-    if exact is not None:
-        return _exact_end(part, exact)
+    with alone():
+        return _end_at(part, value_at(part.tree, {}) if exact is None else exact)
+
+
+def _end_at(part: Part, value: Any) -> End:
     try:
-        return End(part, _about(part.tree))
-    except (OverflowError, ValueError, ZeroDivisionError, KeyError, TypeError):
-        raise _NotReadError from None
-
-
-def _exact_end(part: Part, value: Fraction) -> End:
-    try:
-        return End(part, float(value), value)
-    except OverflowError:
-        raise _NotReadError from None
-
-
-def _about(tree: Tree) -> float:
-    """Return about the value of a constant.
-
-    Raises:
-        KeyError: If it has an operation that floats do not do here.
-    """
-    if tree.op == "number":
-        return float(tree.text)
-    if tree.op == "constant":
-        return {"e": math.e, r"\pi": math.pi}[tree.text]
-    return float(_FLOATS[tree.op](*map(_about, tree.parts)))
-
-
-_FLOATS: dict[str, Callable[..., float]] = {
-    "+": lambda *terms: sum(terms),
-    "-": lambda value: -value,
-    "*": lambda *factors: math.prod(factors),
-    "/": lambda top, bottom: top / bottom,
-    "^": math.pow,
-    "root": lambda value, degree: math.pow(value, 1 / degree),
-    "abs": abs,
-    "log": lambda base, value: math.log(value, base),
-    r"\ln": math.log,
-    r"\sin": math.sin,
-    r"\cos": math.cos,
-    r"\tan": math.tan,
-    r"\arctan": math.atan,
-    r"\arcsin": math.asin,
-    r"\arccos": math.acos,
-}
+        about = float(value)
+    except (OverflowError, TypeError):  # without a value, or a complex one
+        raise UnreadableError from None
+    if math.isinf(about):
+        raise UnreadableError
+    return End(part, about, value if isinstance(value, Fraction) else None)

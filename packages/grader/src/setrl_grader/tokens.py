@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 Tokens = list[str]
 
@@ -129,20 +129,22 @@ def tokens(text: str) -> Tokens:
     found = [_plain(token) for token in _TOKEN.findall(text)]
     if found.count("$") == 1:  # a currency: mathematics has two
         found[found.index("$")] = r"\$"
-    if not _balanced(found):  # then no argument has an end
+    if not balanced(found):  # then no argument has an end
         return found
     for rewrite in _PASSES:
         found = rewrite(found)
     return found
 
 
-def _balanced(found: Tokens) -> bool:
-    depth = 0
-    for token in found:
-        depth += (token == "{") - (token == "}")
-        if depth < 0:
-            return False
-    return depth == 0
+def depths(found: Sequence[str], opening: str = "{", closing: str = "}") -> Iterator[int]:
+    """Return how many brackets are open behind each token."""
+    return accumulate((token in opening) - (token in closing) for token in found)
+
+
+def balanced(found: Sequence[str], opening: str = "{", closing: str = "}") -> bool:
+    """Whether brackets are in pairs."""
+    levels = [0, *depths(found, opening, closing)]
+    return min(levels) == 0 == levels[-1]
 
 
 def joined(found: Sequence[str]) -> str:
@@ -162,12 +164,8 @@ def group_at(found: Sequence[str], start: int) -> int:
     """Return the end of the argument that begins at `start`: a braced group, or one token."""
     if start >= len(found) or found[start] != "{":
         return min(start + 1, len(found))
-    depth = 0
-    for at in range(start, len(found)):
-        depth += (found[at] == "{") - (found[at] == "}")
-        if depth == 0:
-            return at + 1
-    return len(found)
+    ends = (at for at, depth in enumerate(depths(found[start:]), start + 1) if depth == 0)
+    return next(ends, len(found))
 
 
 def _plain(token: str) -> str:
@@ -300,11 +298,8 @@ def _infixes(found: Tokens) -> Tokens:
         if middle >= 0:
             top, bottom = _strip(kept[start:middle]), _strip(kept[middle + 1 :])
             kept[start:] = [_INFIX[kept[middle]], "{", *top, "}", "{", *bottom, "}"]
-            if start > 1 and kept[start - 2][0] not in "\\^_}":  # the group is no argument
-                del kept[start - 1]
-                continue
-            if start == 1:
-                del kept[0]
+            if start == 1 or (start > 1 and kept[start - 2][0] not in "\\^_}"):
+                del kept[start - 1]  # the group is no argument
                 continue
         kept += ["}"] if groups else []
     return kept

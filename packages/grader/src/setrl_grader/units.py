@@ -144,6 +144,17 @@ def split_unit(text: str) -> tuple[str, str]:
     return found["number"].strip(), re.sub(r"[\s{}.]", "", unit)
 
 
+def split_money(text: str) -> tuple[str, str]:
+    """Split an amount from its currency, which stands before it as a sign, or behind it as a word.
+
+    >>> split_money("$20"), split_money("20 dollars"), split_money("20 cm")
+    (('20', '$'), ('20', 'dollars'), ('20 cm', ''))
+    """
+    behind = split_unit(text)
+    found = behind if one_name(behind[1]) in _SIGNS else (text, "")
+    return split_currency(text) if split_currency(text)[1] else found
+
+
 def unsaid_mark(gold: str, answer: str, problem: str) -> str:
     r"""Return a sign that an answer has, and neither the gold nor the problem; or "".
 

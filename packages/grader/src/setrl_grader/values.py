@@ -8,18 +8,29 @@ values are complex. Each operation is paid for before it is done; huge arguments
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from mpmath.libmp import ComplexResult, mpi_atan
+from mpmath import MPContext, MPIntervalContext
+from mpmath.libmp import mpi_atan
 
-from setrl_grader.arithmetic import iv, mp
-from setrl_grader.budget import of_digits, spend
-from setrl_grader.exact import choices, double_factorial, exact_value, factorial
+from setrl_grader.budget import ForkedLock, of_digits, spend
 from setrl_grader.modular import drawn
-from setrl_grader.trees import Tree, has, letters_of, walk
+from setrl_grader.trees import (
+    Tree,
+    double_factorial,
+    exact_value,
+    has,
+    letters_of,
+    paid,
+    walk,
+)
 
+mp, iv = MPContext(), MPIntervalContext()
+
+_computing = ForkedLock()
 CANCELLED = 20  # digits that rounding and cancellation may take
 MAX_ARGUMENT = 10**6
 DRAWN = frozenset(["apply", "word"])  # operations whose values are random numbers
@@ -27,10 +38,27 @@ MAX_FACTORIAL = 10**5
 _WEIGHTS = {"+": 2, "-": 2, "*": 2, "/": 2, "abs": 2, "degrees": 2, "^": 10, "root": 4,
             "number": 8, "constant": 8, "letter": 0}  # fmt: skip
 _FUNCTION = 80  # a weight
-
-
 _INVERSES = {r"\arcsin", r"\arccos", r"\arctan"}
 _PERIODIC = {r"\sin", r"\cos", r"\tan", r"\cot", r"\sec", r"\csc"}
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let one thread at a time compute, which begins in sixteen digits."""
+    with _computing.lock, mp.workprec(53):
+        iv.prec = 53  # a child may be forked between two precisions
+        yield
+
+
+@contextmanager
+def in_digits(digits: int) -> Iterator[None]:
+    """Compute numbers and bounds in so many digits."""
+    before, iv.dps = iv.prec, digits
+    try:
+        with mp.workdps(digits):
+            yield
+    finally:
+        iv.prec = before
 
 
 class UndefinedError(Exception):
@@ -39,10 +67,6 @@ class UndefinedError(Exception):
 
 class UnboundedError(Exception):
     """The expression may have a value at this point, of which these digits know nothing."""
-
-
-class TooLargeError(Exception):
-    """The expression may have a value at this point, which takes too long to find."""
 
 
 def value_at(tree: Tree, point: Mapping[str, Any], bare_degrees: bool = False) -> Any:
@@ -75,10 +99,8 @@ class Context:
             return None
         except UnboundedError:
             return iv.mpf([-math.inf, math.inf])
-        except (TooLargeError, ComplexResult, ValueError, OverflowError):
-            return NotImplemented
-        except (AttributeError, TypeError, NotImplementedError):  # no bounds of complex arcs
-            return NotImplemented
+        except (OverflowError, ValueError, AttributeError, TypeError, NotImplementedError):
+            return NotImplemented  # it is too large, or complex arcs, which have no bounds
 
     def value(self, tree: Tree, inside: bool = False) -> Any:
         """Return the bounds; `inside` a function a degree mark always means π/180.
@@ -86,7 +108,7 @@ class Context:
         Raises:
             UndefinedError: If there is no value.
             UnboundedError: If there are no bounds in these digits.
-            TooLargeError: If there are none in any.
+            OverflowError: If there are none in any, or it takes too long to find them.
         """
         weight = _WEIGHTS.get(tree.op, _FUNCTION) * (4 if self.complex else 1)
         spend(40 + max(1, len(tree.parts)) * of_digits(iv.dps, weight))
@@ -112,7 +134,7 @@ class Context:
             return self._power(tree, *parts)
         if tree.op.startswith("\\") and tree.op != r"\ln":
             if size_of(parts[0]) > MAX_ARGUMENT:
-                raise TooLargeError
+                raise OverflowError
             if tree.op in (r"\tanh", r"\coth"):  # 1 − tanh u is about 2·exp(−2u)
                 self.span = max(self.span, int(size_of(parts[0])))
         if self.complex and tree.op in (r"\ln", "log"):
@@ -126,7 +148,7 @@ class Context:
         if tree.op == "root":
             exact, exponent = exact and 1 / exact, 1 / _nonzero(exponent)
         if size_of(exponent) > MAX_ARGUMENT:
-            raise TooLargeError
+            raise OverflowError
         if exact is not None and exact.denominator == 1:
             return (base if exact > 0 else _nonzero(base)) ** int(exact)
         if self.complex:
@@ -229,7 +251,7 @@ def _ln(value: Any) -> Any:
 
 def _arctan(value: Any) -> Any:
     if not isinstance(value, iv.mpf):
-        raise TooLargeError
+        raise OverflowError
     return iv.make_mpf(mpi_atan(value._mpi_, iv.prec))
 
 
@@ -239,7 +261,7 @@ def _arcsin(value: Any) -> Any:
 
 def _whole(number: Any) -> int:
     if size_of(number) > MAX_FACTORIAL or not isinstance(number, iv.mpf):
-        raise TooLargeError
+        raise OverflowError
     if not _is_thin(number) or number < 0:
         raise UndefinedError
     return int(mp.mpf(number.a))
@@ -272,11 +294,11 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "/": _quotient,
     "abs": abs,
     "degrees": lambda value: value,
-    "!": lambda value: iv.mpf(factorial(_whole(value))),
-    "!!": lambda value: iv.mpf(double_factorial(_whole(value))),
+    "!": lambda value: iv.mpf(paid(math.factorial, _whole(value))),
+    "!!": lambda value: iv.mpf(paid(double_factorial, _whole(value))),
     "floor": lambda value: _step(value, mp.floor),
     "ceil": lambda value: _step(value, mp.ceil),
-    "binom": lambda top, bottom: iv.mpf(choices(_whole(top), _whole(bottom))),
+    "binom": lambda top, bottom: iv.mpf(paid(math.comb, _whole(top), _whole(bottom))),
     "log": lambda base, value: _quotient(_ln(value), _ln(base)),
     r"\ln": _ln,
     r"\exp": iv.exp,

@@ -21,7 +21,7 @@ from adversary.checked import Checked
 from adversary.golds import golds, latex
 from attack_cases import RIGHT, WRONG
 from setrl_grader import Grade, MathGrader
-from setrl_grader.boxes import final_boxes
+from setrl_grader.stated import final_boxes
 
 TOKENS = re.findall(
     r"\S+",

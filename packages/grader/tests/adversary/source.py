@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from setrl_grader import grammar, numeric, points
+from setrl_grader import grammar, numeric
 from setrl_grader.compare import MAX_DEPTH, MAX_ITEMS
 
 PRODUCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -169,7 +169,7 @@ def _limits(rng: random.Random) -> Iterator[tuple[str, str, str]]:
         yield "digits below a root", rf"\sqrt{{{n}+10^{{-{size}}}}}", rf"\sqrt{{{n}}}"
         yield "digits of an exponential", rf"\sqrt{{{n}}}+e^{{-{3 * size}}}", rf"\sqrt{{{n}}}"
         yield "digits of tanh", rf"\tanh({2 * size})", "1"
-    for far in (50, points.MAX_COUNT // 2, 10 * points.MAX_COUNT):
+    for far in (50, numeric.MAX_COUNT // 2, 10 * numeric.MAX_COUNT):
         yield "bump far away", rf"x+\left||x-{far}|+|x-{far}.5|-|2x-{far}.5-{far}|\right|", "x"
         yield "count hidden by a factorial", rf"n!+\binom{{n}}{{{far}}}", "n!"
         yield "count far away", rf"n+\binom{{1}}{{n-{far}}}", "n"

@@ -241,7 +241,7 @@ class PickledState(Adapter):
     @override
     def save(self) -> bytes:
         """Pickle the attributes; raise NotResettableError if one of them cannot be pickled."""
-        places = {id(value): name for name, value in self._fixtures().items()}
+        places = {id(value): name for name, value in self._objects_that_stay().items()}
         values = vars(self.env).items()
         state = {
             key: each for key, each in values if key not in CONSTANTS and id(each) not in places
@@ -261,7 +261,7 @@ class PickledState(Adapter):
     @override
     def load(self, state: bytes) -> None:
         """Set the attributes, and delete attributes that the state does not have."""
-        fixtures = self._fixtures()
+        fixtures = self._objects_that_stay()
         unpickler = pickle.Unpickler(io.BytesIO(state))
         unpickler.persistent_load = fixtures.__getitem__  # type: ignore[method-assign]
         attributes, here = unpickler.load(), vars(self.env)
@@ -270,7 +270,7 @@ class PickledState(Adapter):
             del here[name]
         here.update(attributes)
 
-    def _fixtures(self) -> dict[str, Any]:
+    def _objects_that_stay(self) -> dict[str, Any]:
         """Return the objects that stay in place, by name."""
         _ = self.env.np_random  # Gymnasium makes it at the first access
         values = vars(self.env)

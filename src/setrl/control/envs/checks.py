@@ -50,7 +50,7 @@ def check_resettable(
     if actions < 1 or trials < 1:
         raise ValueError(f"actions and trials must be at least 1, got {actions} and {trials}")
     generator = np.random.default_rng(rng)
-    subject, second = _resettable(env), another if another is None else _resettable(another)
+    subject, second = _as_resettable(env), another if another is None else _as_resettable(another)
     for trial in range(trials):
         _check_one(subject, second, actions, generator, at_start=trial == 0)
 
@@ -67,21 +67,24 @@ def _check_one(
     seen = _walk_to_a_state(env, seed, 0 if at_start else int(rng.integers(1, actions + 1)), rng)
     snapshot = env.snapshot()
     walk = _draw_actions(env, actions, rng)
-    truth = _steps(env, seen, walk)
-    drawn_from = _that_moved(truth[0].generators, truth[-1].generators)
-    pickled = _pickled(env, snapshot)
+    truth = _record_walk(env, seen, walk)
+    drawn_from = _generators_that_moved(truth[0].generators, truth[-1].generators)
+    pickled = _pickle_snapshot(env, snapshot)
     ways = [("", env, snapshot), (" a second time", env, snapshot)]
     ways += [(" from its pickle", env, pickle.loads(pickled))]
     ways += [(" in another instance", second, pickle.loads(pickled))] if second else []
     for way, instance, state in ways:
         if instance is env:
             _walk_to_a_state(env, seed + 1, int(rng.integers(1, actions + 1)), rng)
-        again = _steps(instance, instance.restore(state, rng="keep"), walk)
+        again = _record_walk(instance, instance.restore(state, rng="keep"), walk)
         if not isinstance(instance, ResettableEnv):
             # The environment sets itself back, and need not keep noise that it never draws.
-            truth, again = _with_only(truth, drawn_from), _with_only(again, drawn_from)
+            truth, again = (
+                _with_only_generators(truth, drawn_from),
+                _with_only_generators(again, drawn_from),
+            )
         _must_agree(env, truth, again, f"restored{way}")
-    once, twice = (_steps(env, env.restore(snapshot, rng=5), walk) for _ in range(2))
+    once, twice = (_record_walk(env, env.restore(snapshot, rng=5), walk) for _ in range(2))
     _must_agree(env, once, twice, "restored twice with rng=5")
     _must_fork(env, snapshot, drawn_from)
 
@@ -105,7 +108,7 @@ def _walk_to_a_state(
     walk = _draw_actions(env, steps, rng)
     while True:
         seen = env.reset(seed=seed)
-        taken = list(_follow(env, walk))
+        taken = list(_take_actions(env, walk))
         if not taken or not (taken[-1].terminated or taken[-1].truncated):
             return (taken[-1].observation, taken[-1].info) if taken else seen
         # No step follows the end of an episode, so a snapshot there would check nothing.
@@ -117,32 +120,35 @@ def _draw_actions(env: Any, count: int, rng: np.random.Generator) -> list[Any]:
     return [env.action_space.sample() for _ in range(count)]
 
 
-def _steps(env: Any, first: tuple[Any, dict[str, Any]], walk: list[Any]) -> list[_Step]:
+def _record_walk(env: Any, first: tuple[Any, dict[str, Any]], walk: list[Any]) -> list[_Step]:
     """Return the environment's present state, by observation and info, and a walk's steps."""
     observation, info = first
-    return [_Step(observation, 0.0, False, False, info, _noise(env)), *_follow(env, walk)]
+    return [
+        _Step(observation, 0.0, False, False, info, _generator_states(env)),
+        *_take_actions(env, walk),
+    ]
 
 
-def _follow(env: Any, walk: list[Any]) -> Iterator[_Step]:
+def _take_actions(env: Any, walk: list[Any]) -> Iterator[_Step]:
     for action in walk:
         observation, reward, terminated, truncated, info = env.step(action)
-        yield _Step(observation, reward, terminated, truncated, info, _noise(env))
+        yield _Step(observation, reward, terminated, truncated, info, _generator_states(env))
         if terminated or truncated:
             return
 
 
-def _noise(env: Any) -> list[dict[str, Any]]:
+def _generator_states(env: Any) -> list[dict[str, Any]]:
     layers = layers_of(env)
     return [save_generators(each, own=not isinstance(each, ResettableEnv)) for each in layers]
 
 
-def _pickled(env: Any, snapshot: Any) -> bytes:
+def _pickle_snapshot(env: Any, snapshot: Any) -> bytes:
     try:
         return pickle.dumps(snapshot)
     except Exception as error:
         raise ResetMismatchError(
-            f"{_name(env)}: the snapshot cannot be pickled ({error}): let `snapshot` keep only "
-            "data and no reference to the environment"
+            f"{_name_of_env(env)}: the snapshot cannot be pickled ({error}): let `snapshot` keep "
+            "only data and no reference to the environment"
         ) from error
 
 
@@ -151,27 +157,29 @@ def _must_agree(env: Any, truth: list[_Step], again: list[_Step], way: str) -> N
     for index, (old, new) in enumerate(zip(truth, again, strict=False)):
         for part in vars(old):
             for where in differences(getattr(old, part), getattr(new, part), part):
-                raise ResetMismatchError(_sentence(env, way, index, where))
+                raise ResetMismatchError(_sentence_of_mismatch(env, way, index, where))
     if len(truth) != len(again):
-        raise ResetMismatchError(_sentence(env, way, min(len(truth), len(again)), "the end"))
+        raise ResetMismatchError(
+            _sentence_of_mismatch(env, way, min(len(truth), len(again)), "the end")
+        )
 
 
-def _sentence(env: Any, way: str, index: int, where: str) -> str:
+def _sentence_of_mismatch(env: Any, way: str, index: int, where: str) -> str:
     when = f"step {index} after it" if index else "the restored state itself"
     if moving := moving_normalisers(env):
         return (
-            f"{_name(env)}: {way}, {where} differed at {when}: {moving[0]} changes its statistics "
-            "with each step, so that vines would see other observations or rewards than their "
-            "trunk. Keep them as they are: update_running_mean = False once they are measured "
-            "(docs/resettable.md)"
+            f"{_name_of_env(env)}: {way}, {where} differed at {when}: {moving[0]} changes its "
+            "statistics with each step, so that vines would see other observations or rewards than "
+            "their trunk. Keep them as they are: update_running_mean = False once they are "
+            "measured (docs/resettable.md)"
         )
     return (
-        f"{_name(env)}: {way}, {where} differed at {when}, so the snapshot does not hold the whole "
-        f"state; save what decides it, or {WHAT_TO_IMPLEMENT}"
+        f"{_name_of_env(env)}: {way}, {where} differed at {when}, so the snapshot does not hold "
+        f"the whole state; save what decides it, or {WHAT_TO_IMPLEMENT}"
     )
 
 
-def _with_only(steps: list[_Step], drawn_from: set[tuple[int, str]]) -> list[_Step]:
+def _with_only_generators(steps: list[_Step], drawn_from: set[tuple[int, str]]) -> list[_Step]:
     """Return the steps with only the generators from which noise was drawn."""
 
     def kept(generators: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -183,7 +191,9 @@ def _with_only(steps: list[_Step], drawn_from: set[tuple[int, str]]) -> list[_St
     return [replace(step, generators=kept(step.generators)) for step in steps]
 
 
-def _that_moved(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> set[tuple[int, str]]:
+def _generators_that_moved(
+    before: list[dict[str, Any]], after: list[dict[str, Any]]
+) -> set[tuple[int, str]]:
     """Return the generators (layer, path) from which noise was drawn between two steps."""
     return {
         (place, path)
@@ -196,11 +206,11 @@ def _that_moved(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> se
 def _must_fork(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> None:
     """Raise if vines with different seeds share a generator from which noise is drawn."""
     env.restore(snapshot, rng=1)
-    first = _noise(env)
+    first = _generator_states(env)
     env.restore(snapshot, rng=2)
-    for place, path in sorted(drawn_from - _that_moved(first, _noise(env))):
+    for place, path in sorted(drawn_from - _generators_that_moved(first, _generator_states(env))):
         raise ResetMismatchError(
-            f"{_name(env)}: restored with rng=1 and with rng=2 the generator {path} of "
+            f"{_name_of_env(env)}: restored with rng=1 and with rng=2 the generator {path} of "
             f"{kind_of(layers_of(env)[place])} is the same, so that vines would share its noise; "
             "let `restore` seed it from `rng`"
         )
@@ -218,11 +228,11 @@ def differences(old: Any, new: Any, where: str) -> Iterator[str]:
     elif isinstance(old, list | tuple) and type(old) is type(new) and len(old) == len(new):
         for index, pair in enumerate(zip(old, new, strict=True)):
             yield from differences(*pair, f"{where}[{index}]")
-    elif not _same(old, new):
+    elif not _same_bits(old, new):
         yield where
 
 
-def _same(old: Any, new: Any) -> bool:
+def _same_bits(old: Any, new: Any) -> bool:
     if isinstance(old, np.ndarray | np.generic | float):
         a, b = np.asarray(old), np.asarray(new)
         if a.dtype != object:
@@ -230,10 +240,10 @@ def _same(old: Any, new: Any) -> bool:
     return bool(np.all(old == new))
 
 
-def _resettable(env: gym.Env) -> Any:
+def _as_resettable(env: gym.Env) -> Any:
     return env if isinstance(env, Resettable) else make_resettable(env)
 
 
-def _name(env: Any) -> str:
+def _name_of_env(env: Any) -> str:
     inner = env.unwrapped
     return inner.spec.id if inner.spec else kind_of(inner)

@@ -66,7 +66,7 @@ def generators_of(layer: gym.Env, *, own: bool = False) -> dict[str, Any]:
         if is_generator(value):
             found[path] = value
         else:
-            queue.extend((path + step, part) for step, part in _parts(value))
+            queue.extend((path + step, part) for step, part in _parts_of_object(value))
     return found
 
 
@@ -79,7 +79,7 @@ def sets_itself_back(layer: gym.Env) -> bool:
     return all(callable(getattr(layer, name, None)) for name in ("snapshot", "restore"))
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+def _parts_of_object(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what an object leads to, with the step of the path that leads there."""
     if isinstance(value, np.ndarray):
         if value.dtype == object:

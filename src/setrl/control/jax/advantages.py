@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from setrl.control import credit
+from setrl.control import vines as host
 from setrl.control.jax.rollouts import Trajectories
-from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced
+from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replace_by_sets
 from setrl.control.vines import VineChoices
 from setrl.core.advantages import AnyMethod
 from setrl.samples.samples import Samples
@@ -41,7 +41,7 @@ def gae(trajectories: Trajectories, rewards_TB: jax.Array, gamma: float, decay: 
     return jax.lax.scan(back, first, (rewards_TB, steps.values, steps.alive), reverse=True)[1]
 
 
-def credited(
+def credit_steps(
     trajectories: Trajectories,
     gamma: float,
     decay: float,
@@ -61,7 +61,7 @@ def credited(
     critics = gae(trajectories, rewards, gamma, decay)
     advantages, from_sets = critics, jnp.zeros(alive.shape, bool)
     if own_TB is not None:
-        advantages, from_sets = replaced(jnp, critics, own_TB, alive)
+        advantages, from_sets = replace_by_sets(jnp, critics, own_TB, alive)
     steps = trajectories.steps._asdict()
     return CreditedSteps(
         **{name: steps[name] for name in CreditedSteps._fields if name in steps},
@@ -72,7 +72,7 @@ def credited(
     )
 
 
-def floor_of(parts: Sequence[Trajectories]) -> jax.Array:
+def rounding_floor(parts: Sequence[Trajectories]) -> jax.Array:
     """Return the size below which set advantages are rounding: returns are sums in float32."""
     returns_B = jnp.concatenate([part.returns for part in parts])
     largest = jnp.abs(jnp.where(jnp.isfinite(returns_B), returns_B, 0.0)).max()
@@ -102,10 +102,10 @@ def vine_advantages(
     actions_BN: jax.Array,
     key: jax.Array,
 ) -> jax.Array:
-    """Return the set advantage of each vine, (B, N), as `control.credit.vine_advantages` does."""
+    """Return the set advantage of each vine, (B, N), as `control.vines.vine_advantages` does."""
     shape = jax.ShapeDtypeStruct(columns["rewards"].shape, jnp.float32)
     given = jax.tree.map(jax.lax.stop_gradient, (columns, actions_BN, jax.random.bits(key)))
-    return jax.pure_callback(_OnHost(method, vines), shape, *given, vmap_method="sequential")
+    return jax.pure_callback(_CreditOnHost(method, vines), shape, *given, vmap_method="sequential")
 
 
 def _without_rounding(scores_BN: np.ndarray) -> np.ndarray:
@@ -121,7 +121,7 @@ def _without_rounding(scores_BN: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _OnHost:
+class _CreditOnHost:
     method: AnyMethod
     vines: VineChoices
 
@@ -133,5 +133,5 @@ class _OnHost:
         samples = Samples(**{**columns, "rewards": rewards_BN})
         rng = np.random.default_rng(int(seed))
         with np.errstate(invalid="ignore"):
-            values_BN = credit.vine_advantages(self.method, self.vines, samples, actions_BN, rng)
+            values_BN = host.vine_advantages(self.method, self.vines, samples, actions_BN, rng)
         return values_BN.astype(np.float32)

@@ -16,11 +16,11 @@ from typing_extensions import override
 
 from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import Weights, load_weights, must_be_like, reading
+from setrl.control.checkpoints import Weights, explain_unreadable, load_weights, refuse_unlike
 from setrl.control.jax import behaviour_cloning, networks
 from setrl.control.jax.networks import Params
 from setrl.control.jax.poly_ppo import JaxPolyPPO, Player, Training
-from setrl.control.metrics import without_credit
+from setrl.control.vines import note_without_credit
 from setrl.support import files
 from setrl.support.errors import RunError
 from setrl.support.wording import count
@@ -55,19 +55,19 @@ class Learner(arm.Learner):
         model = self.resolved.arms[self.arm].model
         assert isinstance(model, JaxPolyPPO)
         self.model = model
-        self._begin_with(None)
+        self._begin_with_weights(None)
 
-    def _begin_with(self, params: Params | None) -> None:
+    def _begin_with_weights(self, params: Params | None) -> None:
         self.training = self.model.init(jax.random.key(self.seed), params)
 
     @override
     def resume(self, folder: Path) -> None:
         self.begin()
-        wanted, tree = jax.tree.flatten(_plain(self.training))
-        with reading(folder / STATE):
+        wanted, tree = jax.tree.flatten(_with_plain_key(self.training))
+        with explain_unreadable(folder / STATE):
             with np.load(folder / STATE, allow_pickle=False) as written:
                 leaves = [written[name] for name in sorted(written.files)]
-            must_be_like(_kinds(leaves), _kinds(wanted))
+            refuse_unlike(_kinds_of_leaves(leaves), _kinds_of_leaves(wanted))
         plain = jax.tree.unflatten(tree, [jax.numpy.asarray(leaf) for leaf in leaves])
         self.training = plain._replace(key=jax.random.wrap_key_data(plain.key))
 
@@ -77,13 +77,13 @@ class Learner(arm.Learner):
 
     @override
     def load_policy(self, path: Path) -> None:
-        self._begin_with(load_policy(path, self.training.params))
+        self._begin_with_weights(load_policy(path, self.training.params))
 
     @override
     def clone(self, shown: Demonstrations, rng: np.random.Generator) -> dict[str, float]:
         first = self.model.init(jax.random.key(self.resolved.config.pretrain_seed)).params
         params, measured = behaviour_cloning.clone(self.model.policy, first, shown, rng)
-        self._begin_with(params)
+        self._begin_with_weights(params)
         return measured
 
     @property
@@ -104,16 +104,16 @@ class Learner(arm.Learner):
             self.training, metrics, _ = self.model.compiled(self.training)
             self._refuse_what_teaches_nothing(metrics, self.training.params)
             record = {name: float(value) for name, value in sorted(metrics.items())}
-            record |= self.measured(before)
+            record |= self.evaluation_if_due(before)
             files.append_line(self.run.metrics_file, {"step": self.steps, **record})
-            ends = self.ends(before)
-        sentence = without_credit(self.model.vines, bool(self.training.gave_credit))
+            ends = self.ends_or_saves(before)
+        sentence = note_without_credit(self.model.vines, bool(self.training.gave_credit))
         if sentence is not None and self.steps >= self.resolved.steps:
             warnings.warn(sentence, stacklevel=2)
 
     @override
     def write(self, folder: Path) -> None:
-        leaves = jax.tree.leaves(_plain(self.training))
+        leaves = jax.tree.leaves(_with_plain_key(self.training))
         named: Any = {f"{index:04d}": np.asarray(leaf) for index, leaf in enumerate(leaves)}
         np.savez(folder / STATE, **named)
 
@@ -135,11 +135,11 @@ class Learner(arm.Learner):
             )
 
 
-def _plain(training: Training) -> Training:
+def _with_plain_key(training: Training) -> Training:
     return training._replace(key=jax.random.key_data(training.key))
 
 
-def _kinds(leaves: Any) -> list[str]:
+def _kinds_of_leaves(leaves: Any) -> list[str]:
     return [f"{np.asarray(leaf).dtype}{np.shape(leaf)}" for leaf in leaves]
 
 

@@ -43,7 +43,7 @@ def clone(
         shown: What to imitate.
         rng: Decides the held-out fifth and the batches.
     """
-    names, padded = np.unique(shown.episodes), _padded(shown)
+    names, padded = np.unique(shown.episodes), _pad_episodes(shown)
     learnt, held_out = (np.searchsorted(names, one) for one in shown.split(rng))
     optimizer = optax.adam(LEARNING_RATE)
 
@@ -71,7 +71,7 @@ def clone(
     return best_weights(params, shown.epochs, learn)
 
 
-def _padded(shown: Demonstrations) -> _Padded:
+def _pad_episodes(shown: Demonstrations) -> _Padded:
     _, lengths_E = np.unique(shown.episodes, return_counts=True)
     mask_ET = np.arange(lengths_E.max()) < lengths_E[:, None]
     seen, actions = np.asarray(shown.observations, np.float32), np.asarray(shown.actions, np.int32)

@@ -121,23 +121,23 @@ def check_env(env: JaxEnv) -> int:
             or kinds than it must; the message names it.
     """
     key = jax.random.key(0)
-    state = _shapes("reset", env.reset, key)
+    state = _shapes_returned("reset", env.reset, key)
     for name, least in (("num_actions", 2), ("max_steps", 1)):
         require_number(f"{name} of an environment", getattr(env, name, None), least, whole=True)
-    seen = _shapes("observe", env.observe, state)
+    seen = _shapes_returned("observe", env.observe, state)
     if not hasattr(seen, "dtype"):
-        raise ValueError(f"observe must return (D,) float32, got {_kinds(seen)}")
+        raise ValueError(f"observe must return (D,) float32, got {_kinds_of_state(seen)}")
     if seen.ndim != 1 or seen.dtype != jnp.float32:
         raise ValueError(f"observe must return (D,) float32, got {seen.shape} {seen.dtype}")
-    found = _shapes("step", env.step, key, state, jnp.int32(0))
+    found = _shapes_returned("step", env.step, key, state, jnp.int32(0))
     if not isinstance(found, tuple) or len(found) != 3:
         got = f"{len(found)} values" if isinstance(found, tuple) else type(found).__name__
         raise ValueError(f"step must return the next state, the reward and done, got {got}")
     following, reward, done = found
-    if _kinds(following) != _kinds(state):
+    if _kinds_of_state(following) != _kinds_of_state(state):
         raise ValueError(
             "step must return a state of the same shapes and kinds as reset: reset has "
-            f"{_kinds(state)}, step has {_kinds(following)}"
+            f"{_kinds_of_state(state)}, step has {_kinds_of_state(following)}"
         )
     for name, value, kind in (("reward", reward, jnp.floating), ("done", done, jnp.bool_)):
         if value.shape != () or not jnp.issubdtype(value.dtype, kind):
@@ -148,7 +148,7 @@ def check_env(env: JaxEnv) -> int:
     return int(seen.shape[0])
 
 
-def _shapes(name: str, function: Callable[..., Any], *args: Any) -> Any:
+def _shapes_returned(name: str, function: Callable[..., Any], *args: Any) -> Any:
     """Return the shapes of what a function of an environment returns."""
     try:
         return jax.eval_shape(function, *args)
@@ -183,6 +183,6 @@ def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:
         raise ValueError(f"{wanted}: got shape {shape} and kind {kind}")
 
 
-def _kinds(state: State) -> str:
+def _kinds_of_state(state: State) -> str:
     leaves, tree = jax.tree.flatten(state)
     return f"{tree} with {[f'{one.dtype}{one.shape}' for one in leaves]}"

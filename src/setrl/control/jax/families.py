@@ -10,8 +10,7 @@ import jax.numpy as jnp
 from setrl.control.jax.environment import JaxTask
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Trajectories, at_times, grow, rollout_times
-from setrl.control.metrics import vine_metrics
-from setrl.control.vines import VineChoices
+from setrl.control.vines import VineChoices, vine_metrics
 
 
 class Families(NamedTuple):
@@ -34,7 +33,7 @@ class Families(NamedTuple):
     actions_BN: jax.Array
 
 
-def episodes(
+def play_episodes(
     task: JaxTask, policy: ActorCritic, params: Params, count: int, key: jax.Array, **keeps: bool
 ) -> Trajectories:
     """Play `count` whole episodes from resets."""
@@ -46,7 +45,7 @@ def episodes(
     return grow(env, policy, params, starts, memories, for_growth, limits, env.max_steps, **keeps)
 
 
-def sample(
+def sample_families(
     task: JaxTask,
     policy: ActorCritic,
     params: Params,
@@ -56,28 +55,28 @@ def sample(
 ) -> Families:
     """Sample `count` families."""
     for_trunks, for_times, for_vines = jax.random.split(key, 3)
-    trunks = episodes(task, policy, params, count, for_trunks, keeps_states=True)
+    trunks = play_episodes(task, policy, params, count, for_trunks, keeps_states=True)
     times, wanted = rollout_times(trunks.steps, vines.num_states, vines.where, for_times)
     left = jnp.where(wanted, task.env.max_steps - times, 0).reshape(-1)
     starts = (at_times(trunks.states, times), at_times(trunks.steps.memories, times), left)
-    states, memories, limits = _repeated(starts, vines.num_vines)
+    states, memories, limits = _repeat_rows(starts, vines.num_vines)
     grown = grow(task.env, policy, params, states, memories, for_vines, limits, task.env.max_steps)
-    columns = _scored(task, vines.num_vines, trunks, times, grown)
+    columns = _score_vines(task, vines.num_vines, trunks, times, grown)
     actions_BN = grown.steps.actions[0].reshape(times.size, vines.num_vines)
     return Families(trunks, times, wanted, grown, columns, actions_BN)
 
 
-def _repeated(values: Any, count: int) -> Any:
+def _repeat_rows(values: Any, count: int) -> Any:
     return jax.tree.map(lambda array: jnp.repeat(array, count, axis=0), values)
 
 
-def _scored(
+def _score_vines(
     task: JaxTask, num_vines: int, trunks: Trajectories, times: jax.Array, vines: Trajectories
 ) -> dict[str, jax.Array]:
     """Score and label whole episodes; NaN without steps, or with a reward that is not finite."""
     rewards = jnp.roll(trunks.steps.rewards, 1, axis=0).at[0].set(0.0)
     before = at_times(jnp.cumsum(rewards, axis=0), times)
-    scores = vines.returns + _repeated(before, num_vines)
+    scores = vines.returns + _repeat_rows(before, num_vines)
     known = (vines.lengths > 0) & jnp.isfinite(scores)
     columns = {"rewards": jnp.where(known, scores, jnp.nan)}
     if task.label is not None:
@@ -85,7 +84,7 @@ def _scored(
     return {name: column.reshape(times.size, num_vines) for name, column in columns.items()}
 
 
-def metrics_of(sampled: Families, advantages_BN: jax.Array | None) -> dict[str, jax.Array]:
+def metrics_of_families(sampled: Families, advantages_BN: jax.Array | None) -> dict[str, jax.Array]:
     """Return what is logged of an update's vines."""
     vines, shape = sampled.vines, sampled.actions_BN.shape
     return vine_metrics(

@@ -41,13 +41,13 @@ class ActorCritic:
         params: Params = {}
         if self.gru is not None:
             width = self.widths[0] if self.widths else self.gru
-            params["features"] = _layer(next(keys), size, width, HIDDEN)
-            params["seen"] = _layer(next(keys), width, 3 * self.gru, 1.0)
-            params["kept"] = _layer(next(keys), self.gru, 3 * self.gru, 1.0)
+            params["features"] = _new_layer(next(keys), size, width, HIDDEN)
+            params["seen"] = _new_layer(next(keys), width, 3 * self.gru, 1.0)
+            params["kept"] = _new_layer(next(keys), self.gru, 3 * self.gru, 1.0)
             size = self.gru
         widths = self.widths[1:] if self.gru is not None else self.widths
-        params["actor"] = _stack(next(keys), (size, *widths), self.num_actions, ACTION)
-        params["critic"] = _stack(next(keys), (size, *widths), 1, VALUE)
+        params["actor"] = _new_stack(next(keys), (size, *widths), self.num_actions, ACTION)
+        params["critic"] = _new_stack(next(keys), (size, *widths), 1, VALUE)
         return params
 
     def memories(self, count: int) -> jax.Array:
@@ -60,10 +60,10 @@ class ActorCritic:
         """Return the memories after observations, logits (B, A) and values (B,)."""
         features = observations_BD
         if self.gru is not None:
-            memories_BH = _remember(params, memories_BH, observations_BD)
+            memories_BH = _update_memory(params, memories_BH, observations_BD)
             features = memories_BH
-        logits = _through(params["actor"], features)
-        return memories_BH, logits, _through(params["critic"], features)[..., 0]
+        logits = _apply_stack(params["actor"], features)
+        return memories_BH, logits, _apply_stack(params["critic"], features)[..., 0]
 
     def unroll(
         self, params: Params, memories_BH: jax.Array, observations_LBD: jax.Array
@@ -80,34 +80,34 @@ class ActorCritic:
         return jax.lax.scan(step, memories_BH, observations_LBD)[1]
 
 
-def _remember(params: Params, memories: jax.Array, observations: jax.Array) -> jax.Array:
+def _update_memory(params: Params, memories: jax.Array, observations: jax.Array) -> jax.Array:
     """h′ = (1 − z)·n + z·h: a gated recurrent unit, arXiv:1406.1078."""
-    features = jnp.tanh(_dense(params["features"], observations))
-    reset, update, seen = jnp.split(_dense(params["seen"], features), 3, axis=-1)
-    kept_reset, kept_update, kept = jnp.split(_dense(params["kept"], memories), 3, axis=-1)
+    features = jnp.tanh(_apply_layer(params["features"], observations))
+    reset, update, seen = jnp.split(_apply_layer(params["seen"], features), 3, axis=-1)
+    kept_reset, kept_update, kept = jnp.split(_apply_layer(params["kept"], memories), 3, axis=-1)
     new = jnp.tanh(seen + jax.nn.sigmoid(reset + kept_reset) * kept)
     keeps = jax.nn.sigmoid(update + kept_update)
     return (1 - keeps) * new + keeps * memories
 
 
-def _layer(key: jax.Array, size: int, width: int, scale: float) -> Layer:
+def _new_layer(key: jax.Array, size: int, width: int, scale: float) -> Layer:
     weight = jax.nn.initializers.orthogonal(scale)(key, (size, width), jnp.float32)
     return {"weight": weight, "bias": jnp.zeros(width, jnp.float32)}
 
 
-def _stack(key: jax.Array, widths: Sequence[int], outputs: int, scale: float) -> list[Layer]:
+def _new_stack(key: jax.Array, widths: Sequence[int], outputs: int, scale: float) -> list[Layer]:
     ends = [*widths, outputs]
     scales = [HIDDEN] * (len(widths) - 1) + [scale]
     keys = jax.random.split(key, len(scales))
     sizes = zip(keys, ends[:-1], ends[1:], scales, strict=True)
-    return [_layer(one, size, width, scale) for one, size, width, scale in sizes]
+    return [_new_layer(one, size, width, scale) for one, size, width, scale in sizes]
 
 
-def _dense(layer: Layer, inputs: jax.Array) -> jax.Array:
+def _apply_layer(layer: Layer, inputs: jax.Array) -> jax.Array:
     return inputs @ layer["weight"] + layer["bias"]
 
 
-def _through(layers: Sequence[Layer], features: jax.Array) -> jax.Array:
+def _apply_stack(layers: Sequence[Layer], features: jax.Array) -> jax.Array:
     for layer in layers[:-1]:
-        features = jnp.tanh(_dense(layer, features))
-    return _dense(layers[-1], features)
+        features = jnp.tanh(_apply_layer(layer, features))
+    return _apply_layer(layers[-1], features)

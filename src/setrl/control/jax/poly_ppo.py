@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from setrl.control.jax import families
-from setrl.control.jax.advantages import credited, floor_of, vine_advantages
+from setrl.control.jax.advantages import credit_steps, rounding_floor, vine_advantages
 from setrl.control.jax.environment import (
     JaxTask,
     State,
@@ -25,7 +25,7 @@ from setrl.control.jax.families import Families
 from setrl.control.jax.networks import ActorCritic, Params
 from setrl.control.jax.rollouts import Trajectories, grow
 from setrl.control.jax.update import PPOOptions, learn, pieces_of
-from setrl.control.steps import CreditedSteps, scaled, spread
+from setrl.control.steps import CreditedSteps, scale_set_advantages, spread_over_window
 from setrl.control.vines import VineChoices, check_vines
 from setrl.core.advantages import AnyMethod
 
@@ -155,20 +155,25 @@ class JaxPolyPPO:
         own: list[jax.Array | None]
         advantages_BN = jnp.zeros((0, 0))
         if self.vines is None or self.method is None:
-            played = families.episodes(self.task, policy, params, self.num_trunks, for_sample)
+            played = families.play_episodes(self.task, policy, params, self.num_trunks, for_sample)
             parts, own, metrics = [played], [None], {}
             sampled: Families | None = None
         else:
-            sampled = families.sample(
+            sampled = families.sample_families(
                 self.task, policy, params, self.vines, self.num_trunks, for_sample
             )
             credit, seen = self.vines.credit, (sampled.columns, sampled.actions_BN)
             advantages_BN = jnp.full(sampled.actions_BN.shape, jnp.nan)
             if credit != "gae":
                 advantages_BN = vine_advantages(self.method, self.vines, *seen, for_credit)
-            parts, own = [sampled.trunks, sampled.vines], [None, self._along(advantages_BN)]
-            metrics = families.metrics_of(sampled, None if credit == "gae" else advantages_BN)
-        credits = self._credited(parts, own)
+            parts, own = (
+                [sampled.trunks, sampled.vines],
+                [None, self._spread_along_vines(advantages_BN)],
+            )
+            metrics = families.metrics_of_families(
+                sampled, None if credit == "gae" else advantages_BN
+            )
+        credits = self._credit_parts(parts, own)
         pieces = pieces_of(credits, self.options.sequence_length if policy.gru is not None else 1)
         learnt = learn(
             policy, self.options, params, training.optimizer, pieces, training.start, for_batches
@@ -181,7 +186,7 @@ class JaxPolyPPO:
         gave_credit = training.gave_credit | jnp.isfinite(advantages_BN).any()
         counted = (steps, resets, training.start, recent, gave_credit)
         after = Training(params, optimizer, key, *counted)
-        metrics |= trained | _of_critic(credits) | {"rollout/resets": resets}
+        metrics |= trained | _explained_variance(credits) | {"rollout/resets": resets}
         metrics["rollout/without_reward"] = (~jnp.isfinite(parts[0].returns)).sum()
         metrics["rollout/ep_rew_mean"], metrics["rollout/ep_len_mean"] = jnp.nanmean(recent, axis=1)
         return after, metrics, (sampled, advantages_BN)
@@ -191,23 +196,31 @@ class JaxPolyPPO:
         """`update_and_show`, compiled when it is called first."""
         return jax.jit(self.update_and_show)
 
-    def _along(self, advantages_BN: jax.Array) -> jax.Array:
+    def _spread_along_vines(self, advantages_BN: jax.Array) -> jax.Array:
         """Give the first steps of each vine its set advantage, (T, B·N)."""
         assert self.vines is not None
-        return spread(jnp, advantages_BN.reshape(-1), self.vines.window, self.task.env.max_steps)
+        return spread_over_window(
+            jnp, advantages_BN.reshape(-1), self.vines.window, self.task.env.max_steps
+        )
 
-    def _credited(
+    def _credit_parts(
         self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None]
     ) -> list[CreditedSteps]:
         options, pairs = self.options, zip(parts, own, strict=True)
-        credits = [credited(part, options.gamma, options.gae_lambda, each) for part, each in pairs]
-        return scaled(jnp, credits, floor_of(parts)) if options.normalize_advantage else credits
+        credits = [
+            credit_steps(part, options.gamma, options.gae_lambda, each) for part, each in pairs
+        ]
+        return (
+            scale_set_advantages(jnp, credits, rounding_floor(parts))
+            if options.normalize_advantage
+            else credits
+        )
 
     @cached_property
-    def _play(self) -> Any:
-        return jax.jit(self._grown, static_argnames="keeps_states")
+    def _compiled_growth(self) -> Any:
+        return jax.jit(self._grow_from, static_argnames="keeps_states")
 
-    def _grown(
+    def _grow_from(
         self, params: Params, starts: State, key: jax.Array, keeps_states: bool
     ) -> Trajectories:
         env, count = self.task.env, len(jax.tree.leaves(starts)[0])
@@ -243,14 +256,14 @@ class Player:
 
     def grown(self, starts: State, seed: int, keeps_states: bool = False) -> Trajectories:
         """Return all steps of the episodes that `play` summarises."""
-        return self.model._play(self.params, starts, jax.random.key(seed), keeps_states)
+        return self.model._compiled_growth(self.params, starts, jax.random.key(seed), keeps_states)
 
     def play_resets(self, count: int, seed: int) -> Played:
         """Play `count` episodes from resets."""
-        starts, for_play = self._resets(count, seed)
+        starts, for_play = self._draw_resets(count, seed)
         return self.play(starts, for_play)
 
-    def _resets(self, count: int, seed: int) -> tuple[State, int]:
+    def _draw_resets(self, count: int, seed: int) -> tuple[State, int]:
         for_resets, for_play = np.random.default_rng(seed).integers(2**31, size=2).tolist()
         keys = jax.random.split(jax.random.key(for_resets), count)
         return jax.jit(jax.vmap(self.model.task.env.reset))(keys), for_play
@@ -264,7 +277,7 @@ class Player:
             (count,) labels; a function of a time and an episode that returns the state, 0 for the
             start and the length for the end; (count,) lengths.
         """
-        starts, for_play = self._resets(count, seed)
+        starts, for_play = self._draw_resets(count, seed)
         played = jax.device_get(self.grown(starts, for_play, keeps_states=True))
         lengths_B = np.asarray(played.steps.alive.sum(axis=0))
 
@@ -276,7 +289,7 @@ class Player:
         return labels_of(self.model.task.label, played.ends), state, lengths_B
 
 
-def _of_critic(credits: Sequence[CreditedSteps]) -> dict[str, jax.Array]:
+def _explained_variance(credits: Sequence[CreditedSteps]) -> dict[str, jax.Array]:
     """Return how much of the returns the critic explains; NaN where all returns are equal."""
     columns = zip(*((steps.usable, steps.returns, steps.values) for steps in credits), strict=True)
     usable, returns, values = (

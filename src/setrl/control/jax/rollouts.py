@@ -106,10 +106,13 @@ def grow(
         rewards = jnp.where(live, rewards, 0.0).astype(jnp.float32)
         steps = RolloutSteps(seen, memory, actions, logits, log_probs, values, rewards, live)
         kept = state if keeps_states else None
-        state, after = _where(live, following, state), jnp.where(live[:, None], after, memory)
+        state, after = (
+            _select_alive(live, following, state),
+            jnp.where(live[:, None], after, memory),
+        )
         return (state, after, live & ~ends, done | (live & ends)), (steps, kept)
 
-    shapes = jax.eval_shape(lambda: act(_first(starts, memories_BH, limits_B), key)[1][0])
+    shapes = jax.eval_shape(lambda: act(_first_rows(starts, memories_BH, limits_B), key)[1][0])
     nothing = jax.tree.map(lambda one: jnp.zeros(one.shape, one.dtype), shapes)
 
     def rest(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], Any]:
@@ -123,17 +126,17 @@ def grow(
         return jax.lax.cond(carry[2].any(), act, rest, carry, own)
 
     times_and_keys = jnp.arange(num_steps), jax.random.split(key, num_steps)
-    first = _first(starts, memories_BH, limits_B)
+    first = _first_rows(starts, memories_BH, limits_B)
     (ends, memory, _, done), (steps, states) = jax.lax.scan(step, first, times_and_keys)
     _, _, last_values = policy(params, memory, jax.vmap(env.observe)(ends))
     return Trajectories(steps, ends, done, jnp.where(done, 0.0, last_values), states)
 
 
-def _first(starts: State, memories: jax.Array, limits: jax.Array) -> tuple[Any, ...]:
+def _first_rows(starts: State, memories: jax.Array, limits: jax.Array) -> tuple[Any, ...]:
     return starts, memories, limits > 0, jnp.zeros(len(limits), bool)
 
 
-def _where(condition_B: jax.Array, yes: State, no: State) -> State:
+def _select_alive(condition_B: jax.Array, yes: State, no: State) -> State:
     def choose(one: jax.Array, other: jax.Array) -> jax.Array:
         return jnp.where(condition_B.reshape(-1, *[1] * (one.ndim - 1)), one, other)
 

@@ -162,7 +162,7 @@ def minibatch_gradient(
     size = min(len(chosen), max(1, CHUNK // length))
     chosen = jnp.pad(chosen, (0, -len(chosen) % size), constant_values=count)
     batch = jax.tree.map(lambda column: column[jnp.minimum(chosen, count - 1)], pieces)
-    batch = _cleaned(batch._replace(usable=batch.usable & (chosen < count)[:, None]))
+    batch = _zero_unusable(batch._replace(usable=batch.usable & (chosen < count)[:, None]))
     if options.normalize_advantage:
         scaled = normalised(batch.advantages, batch.from_sets, batch.usable)
         batch = batch._replace(advantages=scaled)
@@ -172,14 +172,14 @@ def minibatch_gradient(
         part = jax.tree.map(
             lambda column: jax.lax.dynamic_slice_in_dim(column, index * size, size), batch
         )
-        own = jax.grad(_loss, has_aux=True)(params, policy, options, part, weight, anchor)
+        own = jax.grad(_loss_of_chunk, has_aux=True)(params, policy, options, part, weight, anchor)
         return jax.tree.map(jnp.add, sums, own)
 
     first = (jax.tree.map(jnp.zeros_like, params), _no_metrics())
     return jax.lax.fori_loop(0, -(-(chosen < count).sum() // size), add, first)
 
 
-def _cleaned(batch: CreditedSteps) -> CreditedSteps:
+def _zero_unusable(batch: CreditedSteps) -> CreditedSteps:
     """Return a batch with zeros where steps are not usable: 0 · NaN would be in the gradient."""
     usable = batch.usable
     columns = {
@@ -202,7 +202,7 @@ def _no_metrics() -> Metrics:
     return dict.fromkeys(MEASURED, jnp.float32(0.0))
 
 
-def _loss(
+def _loss_of_chunk(
     params: Params,
     policy: ActorCritic,
     options: PPOOptions,
@@ -215,7 +215,7 @@ def _loss(
     def mean(each: jax.Array) -> jax.Array:
         return weight * jnp.sum(jnp.where(batch.usable, each, 0.0))
 
-    logits, values = _along(policy, params, batch)
+    logits, values = _logits_and_values(policy, params, batch)
     log_ratio = jnp.where(batch.usable, log_prob(logits, batch.actions) - batch.log_probs, 0.0)
     ratio = jnp.exp(log_ratio)
     clipped = jnp.clip(ratio, 1 - options.clip_range, 1 + options.clip_range)
@@ -225,8 +225,8 @@ def _loss(
     loss = surrogate + options.ent_coef * disorder + options.vf_coef * error
     penalty = jnp.float32(0.0)
     if options.kl_coef:
-        target = batch.logits if anchor is None else _along(policy, anchor, batch)[0]
-        penalty = mean(_kl(jax.lax.stop_gradient(target), logits))
+        target = batch.logits if anchor is None else _logits_and_values(policy, anchor, batch)[0]
+        penalty = mean(_kl_divergence(jax.lax.stop_gradient(target), logits))
         loss = loss + options.kl_coef * penalty
     beyond = jnp.abs(ratio - 1) > options.clip_range
     moved = mean(ratio - 1 - log_ratio)
@@ -234,7 +234,7 @@ def _loss(
     return loss, dict(zip(MEASURED, measured, strict=True))
 
 
-def _along(
+def _logits_and_values(
     policy: ActorCritic, params: Params, batch: CreditedSteps
 ) -> tuple[jax.Array, jax.Array]:
     """Return logits (P, L, A) and values (P, L) along pieces."""
@@ -245,7 +245,7 @@ def _along(
     return jnp.moveaxis(logits, 0, 1), values.T
 
 
-def _kl(target: jax.Array, current: jax.Array) -> jax.Array:
+def _kl_divergence(target: jax.Array, current: jax.Array) -> jax.Array:
     """Σₐ π₁(a)·(log π₁(a) − log π₂(a)), in nats."""
     first, second = jax.nn.log_softmax(target), jax.nn.log_softmax(current)
     return (jnp.exp(first) * (first - second)).sum(axis=-1)

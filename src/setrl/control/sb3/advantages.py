@@ -13,10 +13,16 @@ from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import maybe_transpose
 
-from setrl.control.sb3.bonuses import CountBonus
 from setrl.control.sb3.families import Family
-from setrl.control.steps import SIZE_FLOOR, CreditedSteps, replaced, scaled, spread
-from setrl.control.trajectories import Trajectory, concatenated, on_arrays, part, stack
+from setrl.control.sb3.ppo import CountBonus
+from setrl.control.steps import (
+    SIZE_FLOOR,
+    CreditedSteps,
+    replace_by_sets,
+    scale_set_advantages,
+    spread_over_window,
+)
+from setrl.control.trajectories import Trajectory, concatenated, on_arrays, select_steps, stack
 
 CHUNK = 4096  # steps that the policy evaluates in one batch
 
@@ -53,7 +59,7 @@ def segments_of(
         own_T = np.full(len(family.trunk), np.nan)
         for time, vines in zip(family.times, family.vines_BN, strict=True):
             parts = [
-                spread(np, value, window, len(vine)).ravel()
+                spread_over_window(np, value, window, len(vine)).ravel()
                 for vine, value in zip(vines, next(rows_BN), strict=True)
             ]
             own += list(map(Segment, vines, parts))[family.has_trunk :]
@@ -82,7 +88,7 @@ class Critic:
     bonus: CountBonus | None = None
     scales_sets: bool = True
 
-    def credited(self, segments: Sequence[Segment]) -> CreditedSteps:
+    def credit_steps(self, segments: Sequence[Segment]) -> CreditedSteps:
         """Return all steps of usable segments, with GAE where no set advantage replaces it.
 
         The critic's return targets are GAE's everywhere.
@@ -100,20 +106,24 @@ class Critic:
         # Images come with their channels last; the policy's space has them first.
         observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
         actions = np.concatenate([segment.trajectory.taken_T for segment in usable])
-        values, log_probs = self._evaluate(observations, actions)
-        critics = self._gae(usable, self._rewards(usable, observations, actions), values)
+        values, log_probs = self._evaluate_steps(observations, actions)
+        critics = self._gae_of_segments(
+            usable, self._rewards_with_bonus(usable, observations, actions), values
+        )
         own = np.concatenate(
             [np.broadcast_to(segment.own_T, len(segment.trajectory)) for segment in usable]
         )
-        advantages, from_sets = replaced(np, critics, own)
+        advantages, from_sets = replace_by_sets(np, critics, own)
         returns, rows = (critics + values).astype(np.float32), actions.reshape(len(actions), -1)
         given = (observations, rows, log_probs, values, advantages, returns, from_sets)
         steps = CreditedSteps(*given)
         if self.scales_sets:
-            (steps,) = scaled(np, [steps], SIZE_FLOOR)
+            (steps,) = scale_set_advantages(np, [steps], SIZE_FLOOR)
         return steps._replace(advantages=steps.advantages.astype(np.float32))
 
-    def _evaluate(self, observations: Any, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate_steps(
+        self, observations: Any, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Compute values and log-probabilities of steps, (steps,) each."""
         values, log_probs = [], []
         is_discrete = isinstance(self.policy.action_space, spaces.Discrete)
@@ -121,14 +131,16 @@ class Critic:
         for start in range(0, len(actions), CHUNK):
             span = slice(start, start + CHUNK)
             with torch.no_grad():
-                seen, _ = self.policy.obs_to_tensor(part(observations, span))
-                taken = torch.as_tensor(flat(actions[span]), dtype=kind, device=self.policy.device)
+                seen, _ = self.policy.obs_to_tensor(select_steps(observations, span))
+                taken = torch.as_tensor(
+                    flat_actions(actions[span]), dtype=kind, device=self.policy.device
+                )
                 value, log_prob, _ = self.policy.evaluate_actions(seen, taken)
             values.append(value.flatten().cpu().numpy())
             log_probs.append(log_prob.cpu().numpy())
         return np.concatenate(values), np.concatenate(log_probs)
 
-    def _rewards(
+    def _rewards_with_bonus(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
         """Return all steps' rewards: the environment's, bonuses, values after cuts."""
@@ -148,12 +160,12 @@ class Critic:
 
     def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
         """Return the critic's value of the last state of each trajectory."""
-        reached = stack([part(trajectory.observations, -1) for trajectory in trajectories])
+        reached = stack([select_steps(trajectory.observations, -1) for trajectory in trajectories])
         with torch.no_grad():
             seen, _ = self.policy.obs_to_tensor(reached)
             return self.policy.predict_values(seen).flatten().cpu().numpy()
 
-    def _gae(
+    def _gae_of_segments(
         self, segments: Sequence[Segment], rewards: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
         """Stable-Baselines3's GAE, with segments as episodes of one environment.
@@ -177,6 +189,6 @@ class Critic:
         return buffer.advantages[:, 0]
 
 
-def flat(actions: np.ndarray) -> np.ndarray:
+def flat_actions(actions: np.ndarray) -> np.ndarray:
     """Return actions as policies have them: an action that is a matrix becomes a row."""
     return actions if actions.ndim < 3 else actions.reshape(len(actions), -1)

@@ -10,8 +10,13 @@ final/model.zip, final/seal       as above, to continue from
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import hmac
+import os
 import pickle
 import random
+import secrets
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -28,13 +33,14 @@ from typing_extensions import override
 
 from setrl.control import arm
 from setrl.control.behaviour_cloning import Demonstrations
-from setrl.control.checkpoints import Weights, load_weights, reading
+from setrl.control.checkpoints import Weights, explain_unreadable, load_weights
 from setrl.control.envs.resettable import make_resettable
 from setrl.control.sb3 import behaviour_cloning
 from setrl.control.sb3.poly_ppo import PolyPPO
-from setrl.control.sb3.seals import check_seal, seal
 from setrl.logs.run import Seed
 from setrl.support import files
+from setrl.support.errors import RunError
+from setrl.train.runs.run import cache_folder
 
 if TYPE_CHECKING:
     from setrl.control.resolved import ResolvedControl
@@ -42,6 +48,8 @@ if TYPE_CHECKING:
 
 MODEL, STATE = "model.zip", "state.pkl"
 WAITING = ("name_to_value", "name_to_count", "name_to_excluded")  # of a logger, not yet written
+
+SEAL = "seal"
 
 
 def use_one_thread() -> None:
@@ -57,21 +65,21 @@ class Learner(arm.Learner):
     @override
     def begin(self) -> None:
         self.model = new_model(self.resolved, self.arm, self.seed)
-        self.model.set_logger(self._logger)
+        self.model.set_logger(self._metrics_logger)
 
     @override
     def resume(self, folder: Path) -> None:
         check_seal(folder)
         own, path = self.resolved.arms[self.arm], folder / MODEL
-        env: Any = environments(self.resolved, own.ppo)
+        env: Any = make_environments(self.resolved, own.ppo)
         given = {"device": "cpu", "force_reset": False, "vines": own.vines}
-        with reading(path):
+        with explain_unreadable(path):
             self.model = PolyPPO.load(path, env, **given)
-        self.model.set_logger(self._logger)
-        self._restore(folder / STATE, env)
+        self.model.set_logger(self._metrics_logger)
+        self._restore_state(folder / STATE, env)
 
-    def _restore(self, path: Path, env: Any) -> None:
-        with reading(path):
+    def _restore_state(self, path: Path, env: Any) -> None:
+        with explain_unreadable(path):
             state = pickle.loads(path.read_bytes())
         for each, snapshot in zip(env.envs, state["environments"], strict=True):
             each.restore(snapshot, rng="keep")
@@ -82,7 +90,7 @@ class Learner(arm.Learner):
             getattr(self.model.logger, name).update(state["log"][name])
 
     @property
-    def _logger(self) -> Logger:
+    def _metrics_logger(self) -> Logger:
         return Logger(str(self.run.path), [_MetricsWriter(self.run)])
 
     @property
@@ -155,7 +163,7 @@ class Learner(arm.Learner):
 def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     """Return the model of an arm with its first weights."""
     own = resolved.arms[arm]
-    env = environments(resolved, own.ppo)
+    env = make_environments(resolved, own.ppo)
     has_dicts = isinstance(env.observation_space, gym.spaces.Dict)
     return PolyPPO(
         "MultiInputPolicy" if has_dicts else "MlpPolicy",
@@ -170,12 +178,12 @@ def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     )
 
 
-def environments(resolved: ResolvedControl, ppo: Mapping[str, Any]) -> VecEnv:
+def make_environments(resolved: ResolvedControl, ppo: Mapping[str, Any]) -> VecEnv:
     """Make the environments that PPO steps."""
-    return DummyVecEnv([partial(recorded, resolved.task)] * ppo["n_envs"])
+    return DummyVecEnv([partial(recorded_env, resolved.task)] * ppo["n_envs"])
 
 
-def recorded(task: ControlTask) -> gym.Env:
+def recorded_env(task: ControlTask) -> gym.Env:
     """Make an environment of the task that records its returns and can be set back."""
     return make_resettable(RecordEpisodeStatistics(task.make_env()))
 
@@ -224,7 +232,56 @@ class _Callback(BaseCallback):
             self._between_updates()
 
     def _between_updates(self) -> None:
-        for name, value in self.learner.measured(self._before).items():
+        for name, value in self.learner.evaluation_if_due(self._before).items():
             self.logger.record(name, value)
-        self._ends = self.learner.ends(self._before)
+        self._ends = self.learner.ends_or_saves(self._before)
         self._before = self.learner.steps
+
+
+def seal(folder: Path) -> None:
+    """Write the seal of the files that are in a folder now."""
+    (folder / SEAL).write_text(_digest_of_folder(folder), encoding="utf-8")
+
+
+def check_seal(folder: Path) -> None:
+    """Refuse a folder that was not sealed on this machine, or was changed since then.
+
+    Raises:
+        RunError: If the seal is missing or wrong; the message names the folder.
+    """
+    path = folder / SEAL
+    written = path.read_text(encoding="utf-8") if path.exists() else ""
+    if not hmac.compare_digest(written.encode(), _digest_of_folder(folder).encode()):
+        raise RunError(
+            f"{folder} holds pickles, which can run any code, and was not written on this machine "
+            "by this version of setrl, or was changed since: train this arm again in another "
+            f"folder; the key that checks seals is {_key_path()}"
+        )
+
+
+def _digest_of_folder(folder: Path) -> str:
+    """Compute HMAC-SHA256 of names and contents; the mark `complete` comes after the seal."""
+    code = hmac.new(_seal_key(), digestmod=hashlib.sha256)
+    for path in sorted(folder.iterdir()):
+        if path.name not in (SEAL, "complete"):
+            code.update(f"{path.name} {path.stat().st_size}\n".encode())
+            code.update(path.read_bytes())
+    return code.hexdigest()
+
+
+def _key_path() -> Path:
+    return cache_folder(None) / "seal.key"
+
+
+def _seal_key() -> bytes:
+    """Return the key of this user; made at the first use, and then always the same."""
+    path = _key_path()
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        own = path.with_name(f"{path.name}.{os.getpid()}")
+        with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(32))
+        with contextlib.suppress(FileExistsError):
+            os.link(own, path)  # if several processes do this at once, the first wins
+        own.unlink()
+    return path.read_bytes()

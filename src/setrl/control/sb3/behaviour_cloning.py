@@ -14,9 +14,9 @@ from setrl.control.behaviour_cloning import (
     Demonstrations,
     best_weights,
 )
-from setrl.control.sb3.advantages import flat
-from setrl.control.sb3.update import entropy_loss
-from setrl.control.trajectories import part
+from setrl.control.sb3.advantages import flat_actions
+from setrl.control.sb3.ppo import entropy_loss
+from setrl.control.trajectories import select_steps
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -55,7 +55,7 @@ def clone(
 
 
 def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray) -> Any:
-    observations, _ = policy.obs_to_tensor(part(shown.observations, steps))
-    actions = torch.as_tensor(flat(shown.actions[steps]), device=policy.device)
+    observations, _ = policy.obs_to_tensor(select_steps(shown.observations, steps))
+    actions = torch.as_tensor(flat_actions(shown.actions[steps]), device=policy.device)
     _, log_prob, entropy = policy.evaluate_actions(observations, actions)
     return -log_prob.mean() + ENTROPY_COEF * entropy_loss(entropy, log_prob)

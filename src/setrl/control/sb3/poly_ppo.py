@@ -24,23 +24,21 @@ from stable_baselines3.common.vec_env import (
 )
 from typing_extensions import override
 
-from setrl.control.credit import vine_advantages
 from setrl.control.envs.checks import ResetMismatchError, check_resettable
 from setrl.control.labels import first_actions
-from setrl.control.metrics import without_credit
 from setrl.control.sb3.advantages import Critic, Segment, segments_of
 from setrl.control.sb3.families import (
     Family,
     FamilySampler,
-    metrics_of,
+    Vines,
+    metrics_of_families,
     score_vines,
     vines_of,
 )
 from setrl.control.sb3.ppo import RegularisedPPO
 from setrl.control.sb3.rollouts import Stepped, VinePool
-from setrl.control.sb3.vines import Vines
 from setrl.control.trajectories import TAKEN, Trajectory
-from setrl.control.vines import check_vines
+from setrl.control.vines import check_vines, note_without_credit, vine_advantages
 from setrl.core.advantages import AnyMethod
 
 IN_MAKE_ENV = {
@@ -140,7 +138,7 @@ class PolyPPO(RegularisedPPO):
     def learn(self, *arguments: Any, **named: Any) -> Self:
         super().learn(*arguments, **named)
         is_done = self.num_timesteps >= self._total_timesteps
-        sentence = without_credit(self.vines, self.gave_credit)
+        sentence = note_without_credit(self.vines, self.gave_credit)
         if sentence is not None and is_done:
             warnings.warn(sentence, stacklevel=2)
         return self
@@ -176,22 +174,24 @@ class PolyPPO(RegularisedPPO):
         self.policy.set_training_mode(False)
         callback.on_rollout_start()
         try:
-            families = self._families(self.vines, n_rollout_steps * env.num_envs, callback)
+            families = self._sample_families(self.vines, n_rollout_steps * env.num_envs, callback)
         except _StoppedError:
             return False
         self._update_info_buffer(*_infos_and_ends([family.trunk for family in families]))
-        segments = self._segments(self.vines, families, callback)
+        segments = self._credited_segments(self.vines, families, callback)
         self.gave_credit |= any(np.isfinite(segment.own_T).any() for segment in segments)
         scales_sets = self.normalize_advantage
         critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
-        rollout_buffer.load(critic.credited(segments))
+        rollout_buffer.load(critic.credit_steps(segments))
         callback.on_rollout_end()
         return True
 
-    def _families(self, vines: Vines, num_steps: int, callback: BaseCallback) -> list[Family]:
+    def _sample_families(
+        self, vines: Vines, num_steps: int, callback: BaseCallback
+    ) -> list[Family]:
         """Sample families of about so many steps, with the present policy."""
         if self._sampler is None or self._sampler.vines is not vines:
-            self._sampler = FamilySampler(vines, self._pool(vines), self.vine_rng)
+            self._sampler = FamilySampler(vines, self._make_pool(vines), self.vine_rng)
         self._sampler.family_steps = self.family_steps
 
         def on_step(stepped: Stepped) -> None:
@@ -201,7 +201,7 @@ class PolyPPO(RegularisedPPO):
                 raise _StoppedError
 
         self._sampler.pool.on_step = on_step
-        families = self._sampler(num_steps, self._act)
+        families = self._sampler(num_steps, self._sample_actions)
         self.family_steps = self._sampler.family_steps
         self._count_resets(len(families))
         return families
@@ -211,7 +211,7 @@ class PolyPPO(RegularisedPPO):
         self.num_resets += more
         self.logger.record("rollout/resets", self.num_resets)
 
-    def _pool(self, vines: Vines) -> VinePool:
+    def _make_pool(self, vines: Vines) -> VinePool:
         """Make the environments in which vines grow.
 
         Raises:
@@ -225,7 +225,7 @@ class PolyPPO(RegularisedPPO):
             raise ValueError(f"vines' environments must be like the model's: {error}") from error
         return pool
 
-    def _segments(
+    def _credited_segments(
         self, vines: Vines, families: list[Family], callback: BaseCallback
     ) -> list[Segment]:
         """Return the segments to train on, with set advantages of the vines; log these."""
@@ -235,16 +235,16 @@ class PolyPPO(RegularisedPPO):
         advantages_BN = vine_advantages(self.method, vines, samples, actions_BN, self.vine_rng)
         segments = segments_of(families, advantages_BN, vines.window)
         credited = None if vines.credit == "gae" else advantages_BN
-        self._record(metrics_of(families, samples, credited))
+        self._record_metrics(metrics_of_families(families, samples, credited))
         seen = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
         callback.update_locals({**seen, "segments": segments})
         return segments
 
-    def _record(self, values: Mapping[str, float]) -> None:
+    def _record_metrics(self, values: Mapping[str, float]) -> None:
         for name, value in values.items():
             self.logger.record(name, value)
 
-    def _act(
+    def _sample_actions(
         self, observations: Any, _vines: np.ndarray
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Sample actions, clipped to their space; keep the unclipped ones if they may differ."""

@@ -1,29 +1,205 @@
 """PPO with the parts that rivals need: a KL penalty, a bonus for rare actions, set advantages.
 
 Written for stable-baselines3 2.9, whose update has no hooks for these parts. Without any of them it
-is Stable-Baselines3's PPO to the last bit.
+is Stable-Baselines3's PPO to the last bit. Checkpoints hold `CountBonus` and the buffers by the
+name of this module.
 """
 
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from stable_baselines3 import PPO
+from stable_baselines3.common.buffers import DictRolloutBuffer, RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.distributions import Distribution, kl_divergence
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import explained_variance
+from torch import Tensor
+from torch.nn import functional
 from typing_extensions import override
 
 from setrl.control.options import Anchor, check_penalties
-from setrl.control.sb3 import update
-from setrl.control.sb3.bonuses import CountBonus
-from setrl.control.sb3.buffer import DictSetBuffer, SetBuffer
 from setrl.control.steps import CreditedSteps
+from setrl.control.trajectories import on_arrays, select_steps
+
+SCALARS = ("log_probs", "values", "advantages", "returns", "from_sets")  # one number per step
+
+
+def normalised(advantages: Tensor, from_sets: Tensor) -> Tensor:
+    """Scale the critic's advantages to mean 0 and standard deviation 1; leave set advantages.
+
+    Set advantages are centred by their baseline and were scaled once for the whole update: a
+    minibatch may hold only a few of them, and if both kinds were mixed, the scale of one kind would
+    decide the weight of the other.
+    """
+    own = advantages[~from_sets]
+    if len(own) < 2:
+        return advantages
+    centred, size = own - own.mean(), own.std()
+    # PPO scales even the rounding error of equal advantages up to 1; next to a few set advantages,
+    # the policy would learn only from that.
+    rounding = 8 * torch.finfo(own.dtype).eps * own.abs().max()
+    if from_sets.any() and size <= rounding:
+        centred = torch.zeros_like(own)
+    scaled = advantages.clone()
+    scaled[~from_sets] = centred / (size + 1e-8)
+    return scaled
+
+
+def clipped_surrogate(advantages: Tensor, ratio: Tensor, clip_range: float) -> Tensor:
+    """−mean min{A·ρ, A·clip(ρ, 1 − ε, 1 + ε)}: PPO, arXiv:1707.06347, Eq. 7.
+
+    At ρ = 1 its gradient is the gradient of −mean A·log π, so one epoch over one minibatch is
+    REINFORCE with a baseline.
+    """
+    clipped = torch.clamp(ratio, 1 - clip_range, 1 + clip_range)
+    return -torch.min(advantages * ratio, advantages * clipped).mean()
+
+
+def value_loss(
+    values: Tensor, old_values: Tensor, returns: Tensor, clip_range: float | None
+) -> Tensor:
+    """Return the critic's mean squared error; its values may move by `clip_range` at most."""
+    if clip_range is not None:
+        values = old_values + torch.clamp(values - old_values, -clip_range, clip_range)
+    return functional.mse_loss(returns, values)
+
+
+def entropy_loss(entropy: Tensor | None, log_prob: Tensor) -> Tensor:
+    """−H(π), estimated from the actions taken where the distribution has no closed form."""
+    return -torch.mean(-log_prob) if entropy is None else -torch.mean(entropy)
+
+
+def kl_penalty(anchor: Distribution, current: Distribution) -> Tensor:
+    """Mean over states of KL(anchor ‖ current), in nats; arXiv:2509.25424 has π_β as the anchor."""
+    kl = kl_divergence(anchor, current)
+    return (kl.sum(dim=1) if kl.ndim > 1 else kl).mean()  # torch has one term per action dimension
+
+
+def approximate_kl(log_ratio: Tensor) -> float:
+    """mean (ρ − 1 − log ρ), an estimate of KL(old ‖ new) that is never negative."""
+    with torch.no_grad():
+        return float(torch.mean((torch.exp(log_ratio) - 1) - log_ratio).cpu().numpy())
+
+
+def clip_fraction(ratio: Tensor, clip_range: float) -> float:
+    """Return the share of steps whose probability ratio is beyond the clip range."""
+    return torch.mean((torch.abs(ratio - 1) > clip_range).float()).item()
+
+
+@dataclass
+class CountBonus:
+    """The bonus of states and actions, which are equal if their bytes are.
+
+    In continuous spaces nothing is seen twice, so every step gets the whole weight.
+
+    >>> bonus = CountBonus(0.5)
+    >>> bonus(np.zeros((4, 2)), np.array([[1], [1], [0], [1]])).round(3)
+    array([0.5  , 0.354, 0.5  , 0.289])
+    """
+
+    weight: float
+    visits: Counter[bytes] = field(default_factory=Counter)
+
+    def __call__(self, observations: Any, actions: np.ndarray) -> np.ndarray:
+        """Return the bonus of steps in their order, (steps,), and count the steps.
+
+        Args:
+            observations: (steps, …), or a dict of such arrays.
+            actions: (steps, …).
+        """
+        parts = observations.values() if isinstance(observations, dict) else (observations,)
+        rows = [np.ascontiguousarray(part) for part in (*parts, actions)]
+        bonuses = np.empty(len(actions))
+        for step in range(len(actions)):
+            key = b"|".join(row[step].tobytes() for row in rows)
+            self.visits[key] += 1
+            bonuses[step] = self.weight * self.visits[key] ** -0.5
+        return bonuses
+
+
+class _WithSets:
+    """What a rollout buffer needs beyond Stable-Baselines3's, for arrays and for dicts of arrays.
+
+    It is filled step by step, as the original is (`add`), or with whole trajectories at once
+    (`load`).
+    """
+
+    bonus: CountBonus | None = None
+    rewards: np.ndarray
+
+    def reset(self) -> None:
+        """Remove all steps."""
+        super().reset()  # type: ignore[misc]
+        self.from_sets = np.zeros(self.rewards.shape, dtype=bool)
+
+    def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
+        """Compute GAE from the rewards, with the bonus for rare actions if there is one.
+
+        Raises:
+            ValueError: If a reward is NaN or infinite: it would make every weight NaN.
+        """
+        lost = int((~np.isfinite(self.rewards)).sum())
+        if lost:
+            raise ValueError(
+                f"rewards must be finite, got NaN or infinity at {lost} steps: only "
+                "sets of vines can leave such a trajectory out"
+            )
+        if self.bonus is not None:
+            seen, actions = (
+                on_arrays(lambda array: array.reshape(-1, *array.shape[2:]), each)
+                for each in (self.observations, self.actions)  # type: ignore[attr-defined]
+            )
+            self.rewards = self.rewards + self.bonus(seen, actions).reshape(self.rewards.shape)
+        super().compute_returns_and_advantage(last_values, dones)  # type: ignore[misc]
+
+    def load(self, steps: CreditedSteps) -> None:
+        """Replace all steps by these."""
+        for name in ("observations", "actions", *SCALARS):
+            setattr(self, name, getattr(steps, name))
+        self.generator_ready = self.full = True
+
+    def get(self, batch_size: int | None = None) -> Iterator[CreditedSteps]:
+        """Yield all steps in random order, `batch_size` at a time; None yields all at once."""
+        self._flatten_steps()
+        count = len(self.values)  # type: ignore[attr-defined]
+        # The permutation of steps that Stable-Baselines3's buffer draws, from PPO's generator.
+        order = np.random.permutation(count)  # noqa: NPY002
+        for start in range(0, count, batch_size or count):
+            yield self._minibatch(order[start:][:batch_size])
+
+    def _flatten_steps(self) -> None:
+        """Reshape from (steps, environments) to one axis, environment by environment."""
+        if self.generator_ready:
+            return
+        for name in ("observations", "actions", *SCALARS):
+            flat = on_arrays(self.swap_and_flatten, getattr(self, name))  # type: ignore[attr-defined]
+            setattr(self, name, flat)
+        self.generator_ready = True
+
+    def _minibatch(self, steps: np.ndarray) -> CreditedSteps:
+        tensor = self.to_torch  # type: ignore[attr-defined]
+        return CreditedSteps(
+            on_arrays(tensor, select_steps(self.observations, steps)),  # type: ignore[attr-defined]
+            tensor(self.actions[steps].astype(np.float32, copy=False)),  # type: ignore[attr-defined]
+            *(tensor(getattr(self, name)[steps].flatten()) for name in SCALARS),
+        )
+
+
+class SetBuffer(_WithSets, RolloutBuffer):  # type: ignore[misc]
+    """A rollout buffer whose advantages may be set advantages; for observations that are arrays."""
+
+
+class DictSetBuffer(_WithSets, DictRolloutBuffer):  # type: ignore[misc]
+    """A rollout buffer like `SetBuffer`, for observations that are dicts of arrays."""
 
 
 class RegularisedPPO(PPO):
@@ -93,7 +269,7 @@ class RegularisedPPO(PPO):
         clip_range_vf = None
         if self.clip_range_vf is not None:
             clip_range_vf = self.clip_range_vf(self._current_progress_remaining)  # type: ignore[operator]
-        anchor = self._anchor()
+        anchor = self._kl_anchor_policy()
         measured: dict[str, list[float]] = defaultdict(list)
         for _ in range(self.n_epochs):
             goes_on = self._train_epoch(clip_range, clip_range_vf, anchor, measured)
@@ -102,7 +278,7 @@ class RegularisedPPO(PPO):
                 break
         self._log_update(measured, clip_range, clip_range_vf)
 
-    def _anchor(self) -> ActorCriticPolicy | None:
+    def _kl_anchor_policy(self) -> ActorCriticPolicy | None:
         """Return the policy towards which the KL penalty pulls."""
         if not self.kl_coef:
             return None
@@ -119,7 +295,7 @@ class RegularisedPPO(PPO):
         """Pass once over the buffer; return False once the policy has moved beyond `target_kl`."""
         measured["approx_kl"].clear()  # PPO logs the last epoch's value, and all else over epochs
         for batch in self.rollout_buffer.get(self.batch_size):
-            loss = self._loss(batch, clip_range, clip_range_vf, anchor, measured)
+            loss = self._loss_of_minibatch(batch, clip_range, clip_range_vf, anchor, measured)
             moved = measured["approx_kl"][-1]
             # Checked before the step, as PPO does: the minibatch that moved too far is not used.
             if self.target_kl is not None and moved > 1.5 * self.target_kl:
@@ -130,7 +306,7 @@ class RegularisedPPO(PPO):
             self.policy.optimizer.step()
         return True
 
-    def _loss(
+    def _loss_of_minibatch(
         self,
         batch: CreditedSteps,
         clip_range: float,
@@ -145,12 +321,12 @@ class RegularisedPPO(PPO):
         values, log_prob, entropy = self.policy.evaluate_actions(batch.observations, actions)
         advantages = batch.advantages
         if self.normalize_advantage:
-            advantages = update.normalised(advantages, batch.from_sets)
+            advantages = normalised(advantages, batch.from_sets)
         log_ratio = log_prob - batch.log_probs
         ratio = torch.exp(log_ratio)
-        surrogate = update.clipped_surrogate(advantages, ratio, clip_range)
-        error = update.value_loss(values.flatten(), batch.values, batch.returns, clip_range_vf)
-        disorder = update.entropy_loss(entropy, log_prob)
+        surrogate = clipped_surrogate(advantages, ratio, clip_range)
+        error = value_loss(values.flatten(), batch.values, batch.returns, clip_range_vf)
+        disorder = entropy_loss(entropy, log_prob)
         loss = surrogate + self.ent_coef * disorder + self.vf_coef * error
         if anchor is not None:
             penalty = self._kl_penalty(anchor, batch)
@@ -161,8 +337,8 @@ class RegularisedPPO(PPO):
             "policy_gradient_loss": surrogate.item(),
             "value_loss": error.item(),
             "entropy_loss": disorder.item(),
-            "clip_fraction": update.clip_fraction(ratio, clip_range),
-            "approx_kl": update.approximate_kl(log_ratio),
+            "clip_fraction": clip_fraction(ratio, clip_range),
+            "approx_kl": approximate_kl(log_ratio),
         }
         for name, value in numbers.items():
             measured[name].append(value)
@@ -171,7 +347,7 @@ class RegularisedPPO(PPO):
     def _kl_penalty(self, anchor: ActorCriticPolicy, batch: CreditedSteps) -> torch.Tensor:
         with torch.no_grad():
             target = anchor.get_distribution(batch.observations)
-        return update.kl_penalty(target, self.policy.get_distribution(batch.observations))
+        return kl_penalty(target, self.policy.get_distribution(batch.observations))
 
     def _log_update(
         self, measured: dict[str, list[float]], clip_range: float, clip_range_vf: float | None

@@ -14,7 +14,7 @@ from setrl.control.envs.checks import differences
 from setrl.control.envs.generators import NotResettableError
 from setrl.control.envs.layers import gathered_kept
 from setrl.control.envs.resettable import ResettableEnv, Snapshot, make_resettable
-from setrl.control.trajectories import Growing, Trajectory, part, stack
+from setrl.control.trajectories import Growing, Trajectory, select_steps, stack
 
 # (observations of the live vines, their positions among the snapshots) → their actions, and what
 # else to keep from the step, each with the live vines as its first axis.
@@ -104,7 +104,7 @@ class VinePool:
                 vine = waiting.popleft()
                 vine.plant(free.pop())
                 live.append(vine)
-            self._step(live, act, max_steps)
+            self._step_all(live, act, max_steps)
             free += [vine.env for vine in live if vine.ended]
             live = [vine for vine in live if not vine.ended]
         return [vine.trajectory((vine.start, vine.seed)) for vine in vines]
@@ -131,7 +131,7 @@ class VinePool:
             for time in times:
                 for action in vine.actions_T[done:time]:
                     observation = env.step(action)[0]
-                then, done = part(vine.observations, time), time
+                then, done = select_steps(vine.observations, time), time
                 # A running normaliser has changed since then: it shows the same state differently.
                 if not something_is_gathered and any(differences(observation, then, "observation")):
                     raise NotResettableError(
@@ -147,7 +147,7 @@ class VinePool:
         for env in self.envs:
             env.close()
 
-    def _step(self, live: list[_Vine], act: Act, max_steps: int) -> None:
+    def _step_all(self, live: list[_Vine], act: Act, max_steps: int) -> None:
         """Step every live vine once."""
         batch = stack([vine.observations[-1] for vine in live])
         actions, extras = act(batch, np.array([vine.index for vine in live]))
@@ -156,7 +156,11 @@ class VinePool:
                 f"act must give one action for each of {len(live)} live vines, got {len(actions)}"
             )
         for i, vine in enumerate(live):
-            vine.grow(actions[i], {name: part(each, i) for name, each in extras.items()}, max_steps)
+            vine.grow(
+                actions[i],
+                {name: select_steps(each, i) for name, each in extras.items()},
+                max_steps,
+            )
         self.steps += len(live)
         if self.on_step is not None:
             rewards, dones = ([vine.rewards[-1] for vine in live], [vine.ended for vine in live])

@@ -52,7 +52,7 @@ class MultiGoalEnv(MiniGridEnv):
         render_mode: str | None = None,
     ) -> None:
         self.blocked = frozenset(blocked)
-        mission = MissionSpace(mission_func=_mission)
+        mission = MissionSpace(mission_func=_mission_text)
         super().__init__(
             mission, grid_size=SIZE, max_steps=max_steps, render_mode=render_mode, highlight=False
         )
@@ -86,7 +86,7 @@ class MultiGoalEnv(MiniGridEnv):
         return seen, float(reward), terminated, truncated, info
 
 
-def _mission() -> str:
+def _mission_text() -> str:
     return "reach any goal"
 
 

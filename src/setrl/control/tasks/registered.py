@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.envs.registration import load_env_creator
 
 from setrl.control import labels, measures
-from setrl.control.sb3.vines import episode_return
+from setrl.control.sb3.families import episode_return
 from setrl.control.tasks.base import PPO_FROM_SCRATCH
 from setrl.support.files.loading import check_reference, load, load_function
 
@@ -94,7 +94,7 @@ class RegisteredTask:
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return measures.strategy_metrics(
             [self.score(one) for one in sampled],
-            labels.counted([self.label(one) for one in sampled]),
+            labels.numbers_for_metrics([self.label(one) for one in sampled]),
             [len(one) for one in sampled],
         )
 

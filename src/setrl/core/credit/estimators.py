@@ -2,7 +2,7 @@
 
 An estimator is a value. Given dense samples (every prompt has all its N samples) it returns a
 `Credit`: u, v and U of `setrl.objectives.SetMeans`, how many sets held each sample, and the
-standard errors where sets were drawn.
+standard errors where sets were drawn: which sets are scored when not all are is at the end.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
 from math import ceil, comb
 from typing import Any, Protocol
 
 import numpy as np
 
-from setrl.core.credit.designs import all_sets, count_sets, draw_sets
 from setrl.core.credit.rounding import centred, mean_score, without_rounding
 from setrl.core.objectives.base import Objective, SetMeans, finite
 from setrl.core.sums import by_member, mean, total
 from setrl.samples.samples import Samples
 
+KEYS = 1 << 22  # random keys that are drawn at once: 32 MB
 CHUNK = 1 << 21  # members of sets that are scored at once: 16 MB a field
 BLOCK = 1 << 15  # samples whose arrays stay in the processor's cache: 256 KB each
 
@@ -205,7 +207,7 @@ class Exact:
             every_N = np.arange(n)[None]
             kinds = [np.flatnonzero(known_B), np.flatnonzero(~known_B)]
             chosen = [samples.choose(rows, every_N.repeat(len(rows), axis=0)) for rows in kinds]
-            return _joined(kinds, [self(objective, part, set_size, rng) for part in chosen])
+            return _join_credits(kinds, [self(objective, part, set_size, rng) for part in chosen])
         means = objective.set_means(samples, set_size)
         if means is not None:
             share_N = np.full(n, set_size / n)
@@ -215,7 +217,7 @@ class Exact:
         return Sampled(self.num_sets)(objective, samples, set_size, rng)
 
 
-def _joined(rows: list[np.ndarray], credits: list[Credit]) -> Credit:
+def _join_credits(rows: list[np.ndarray], credits: list[Credit]) -> Credit:
     """Return one credit of prompts in several parts, whose places are given."""
     num_prompts = sum(map(len, rows))
 
@@ -272,7 +274,10 @@ def credit_from_sets(
     mean_B = mean_score(scores_BS)
     centred_BS = centred(scores_BS)
     sum_BN = by_member(centred_BS, sets_SK, n)
-    above_BN, below_BN = _ratio(sum_BN, num_with_N), _ratio(-sum_BN, num_sets - num_with_N)
+    above_BN, below_BN = (
+        _divide_or_nan(sum_BN, num_with_N),
+        _divide_or_nan(-sum_BN, num_sets - num_with_N),
+    )
     means = SetMeans(
         with_BN=mean_B[:, None] + above_BN,
         contrast_BN=above_BN - below_BN,
@@ -283,10 +288,10 @@ def credit_from_sets(
     is_every_set = num_sets == comb(n, sets_SK.shape[1])
     means = without_rounding(means, every_set=is_every_set)
     credit = Credit(means, float(num_sets), num_with_N / num_sets, used)
-    return credit if is_every_set else _with_stderr(credit, centred_BS, sum_BN, sets_SK)
+    return credit if is_every_set else _add_standard_errors(credit, centred_BS, sum_BN, sets_SK)
 
 
-def _with_stderr(
+def _add_standard_errors(
     credit: Credit, centred_BS: np.ndarray, sum_BN: np.ndarray, sets_SK: np.ndarray
 ) -> Credit:
     """Add standard errors of u and u − v: two strata drawn without replacement, with and without i.
@@ -313,11 +318,85 @@ def _stratum_variance(
     sum_BN: np.ndarray, square_BN: np.ndarray, drawn_N: np.ndarray, num_in_all: float
 ) -> np.ndarray:
     """Return the variance of the mean score over each sample's stratum; NaN below two sets."""
-    mean_BN, mean_square_BN = _ratio(sum_BN, drawn_N), _ratio(square_BN, drawn_N)
-    spread_BN = np.maximum(mean_square_BN - mean_BN**2, 0.0) * _ratio(drawn_N, drawn_N - 1)
-    return _ratio(spread_BN, drawn_N) * (1 - drawn_N / num_in_all)
+    mean_BN, mean_square_BN = _divide_or_nan(sum_BN, drawn_N), _divide_or_nan(square_BN, drawn_N)
+    spread_BN = np.maximum(mean_square_BN - mean_BN**2, 0.0) * _divide_or_nan(drawn_N, drawn_N - 1)
+    return _divide_or_nan(spread_BN, drawn_N) * (1 - drawn_N / num_in_all)
 
 
-def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+def _divide_or_nan(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     """top / bottom, NaN where the bottom is not positive."""
     return np.divide(top, np.where(bottom > 0, bottom, np.nan))
+
+
+@lru_cache(maxsize=32)
+def all_sets(num_samples: int, set_size: int) -> np.ndarray:
+    """Every set of `set_size` out of `num_samples`, by index: (C(N, K), K)."""
+    flat = [index for chosen in combinations(range(num_samples), set_size) for index in chosen]
+    sets_SK = np.array(flat, dtype=np.intp).reshape(-1, set_size)
+    sets_SK.flags.writeable = False
+    return sets_SK
+
+
+def draw_sets(
+    num_samples: int, set_size: int, num_sets: int, rng: np.random.Generator | None
+) -> np.ndarray:
+    """`num_sets` different sets, uniformly among all such collections: (S, K), members ascending.
+
+    Independent sets are drawn, repeats are dropped, and the missing ones are drawn again until
+    there are enough, which is uniform without replacement. Where most sets are wanted, that would
+    take long, and they are chosen from the full list instead.
+    """
+    if rng is None:
+        raise ValueError("drawing sets needs rng=np.random.default_rng(seed)")
+    total = comb(num_samples, set_size)
+    if num_sets > total:
+        raise ValueError(
+            f"there are only {total:,} sets of {set_size} out of {num_samples}, got {num_sets:,}"
+        )
+    if total <= 4 * num_sets:
+        return all_sets(num_samples, set_size)[rng.permutation(total)[:num_sets]]
+    drawn_SK = np.empty((0, set_size), dtype=np.intp)
+    while len(drawn_SK) < num_sets:
+        more_SK = _random_sets(num_samples, set_size, num_sets - len(drawn_SK), rng)
+        drawn_SK = _first_of_each(np.concatenate([drawn_SK, more_SK]))
+    return drawn_SK
+
+
+def advance(rng: np.random.Generator | None, used: np.random.Generator | None) -> None:
+    """Put a generator where a copy of it is that has been used."""
+    if rng is not None and used is not None:
+        rng.bit_generator.state = used.bit_generator.state
+
+
+@lru_cache(maxsize=256)
+def count_sets(num_samples: int, set_size: int) -> float:
+    """C(N, K) as a float; inf where it has no float."""
+    try:
+        return float(comb(num_samples, set_size))
+    except OverflowError:
+        return np.inf
+
+
+def membership(sets_SK: np.ndarray, num_samples: int) -> np.ndarray:
+    """1 where a set holds a sample, else 0: (S, N) float64."""
+    member_SN = np.zeros((len(sets_SK), num_samples))
+    np.put_along_axis(member_SN, sets_SK, 1.0, axis=1)
+    return member_SN
+
+
+def _random_sets(
+    num_samples: int, set_size: int, num_sets: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Independent uniform sets: the places of the `set_size` smallest of N random keys."""
+    step = max(1, KEYS // num_samples)
+    parts = []
+    for start in range(0, num_sets, step):
+        key_SN = rng.random((min(step, num_sets - start), num_samples))
+        parts.append(np.argpartition(key_SN, set_size - 1, axis=1)[:, :set_size])
+    return np.sort(np.concatenate(parts), axis=1)
+
+
+def _first_of_each(sets_SK: np.ndarray) -> np.ndarray:
+    """Return the different sets, in the order in which they first came."""
+    _, first_S = np.unique(sets_SK, axis=0, return_index=True)
+    return sets_SK[np.sort(first_S)]

@@ -7,8 +7,7 @@ from math import comb
 
 import numpy as np
 
-from setrl.core.credit.designs import membership
-from setrl.core.credit.estimators import Credit, DrawnSets, score_sets
+from setrl.core.credit.estimators import Credit, DrawnSets, membership, score_sets
 from setrl.core.credit.rounding import centred
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.sums import by_member, mean, product, total
@@ -52,10 +51,10 @@ class Regression(DrawnSets):
         n, set_size = samples.num_samples, sets_SK.shape[1]
         total = comb(n, set_size)
         scores_BS = score_sets(objective, samples, sets_SK)
-        fit = _fit(scores_BS, sets_SK, n, self._penalty(n, set_size))
+        above = 1 - set_size / n
+        fit = _fit_regression(scores_BS, sets_SK, n, self.ridge * set_size * above)
         missing = 1 - self.num_sets / total
         mean_B, variance_B = mean(scores_BS), mean(centred(scores_BS) ** 2)
-        above = 1 - set_size / n
         stderr_BN = fit.stderr_BN * np.sqrt(missing)
         mean_variance_B1 = (variance_B * missing / (self.num_sets - 1))[:, None]
         return Credit(
@@ -72,9 +71,6 @@ class Regression(DrawnSets):
             stderr_contrast_BN=stderr_BN,
         )
 
-    def _penalty(self, num_samples: int, set_size: int) -> float:
-        return self.ridge * set_size * (1 - set_size / num_samples)
-
 
 @dataclass(frozen=True)
 class _Fit:
@@ -82,7 +78,9 @@ class _Fit:
     stderr_BN: np.ndarray
 
 
-def _fit(scores_BS: np.ndarray, sets_SK: np.ndarray, num_samples: int, penalty: float) -> _Fit:
+def _fit_regression(
+    scores_BS: np.ndarray, sets_SK: np.ndarray, num_samples: int, penalty: float
+) -> _Fit:
     """Return the rescaled coefficients, with standard errors from leave-one-out residuals.
 
     se² = c²·Σₛ Mᵢₛ²·(eₛ / (1 − hₛ))², h the leverages: within a tenth above the true error for the

@@ -39,11 +39,13 @@ def without_rounding(means: SetMeans, *, every_set: bool = True) -> SetMeans:
     rows = np.flatnonzero(near_BN.any(axis=-1) & contrast_BN.any(axis=-1))
     if len(rows):
         sizes_B = None if size_B is None else size_B[rows]
-        contrast_BN[rows] = _rounded(contrast_BN[rows], sizes_B, every_set)
+        contrast_BN[rows] = _round_to_zeros(contrast_BN[rows], sizes_B, every_set)
     return replace(means, contrast_BN=contrast_BN)
 
 
-def _rounded(contrast_BN: np.ndarray, size_B: np.ndarray | None, every_set: bool) -> np.ndarray:
+def _round_to_zeros(
+    contrast_BN: np.ndarray, size_B: np.ndarray | None, every_set: bool
+) -> np.ndarray:
     """Return u − v with exact zeros, as `without_rounding` says."""
     high_B, low_B = contrast_BN.max(axis=-1), contrast_BN.min(axis=-1)
     nothing_B = ((low_B >= 0) | (high_B <= 0)) & every_set

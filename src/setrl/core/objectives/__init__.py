@@ -26,9 +26,9 @@ from setrl.core.objectives.diversity import Distinct as distinct
 from setrl.core.objectives.diversity import DistinctCorrect as distinct_correct
 from setrl.core.objectives.diversity import DistinctShare as distinct_share
 from setrl.core.objectives.diversity import ExtraShare as extra_share
+from setrl.core.objectives.diversity import FamilyShare as family_share
 from setrl.core.objectives.diversity import MixedShare as mixed_share
 from setrl.core.objectives.diversity import Polychromic as polychromic
-from setrl.core.objectives.families import FamilyShare as family_share
 from setrl.core.objectives.pairs import PairwiseDistance as pairwise_distance
 from setrl.core.objectives.ranks import GiniMeanDifference as gini_mean_difference
 from setrl.core.objectives.ranks import LStatistic as l_statistic

@@ -65,7 +65,7 @@ class SetMeans:
         """From U and u − v alone: u = U + (1 − K/N)(u − v); u = U at K = N, where v is not."""
         n = contrast_BN.shape[-1]
         if set_size < n:
-            with_BN = _sum_of(mean_B, (1 - set_size / n) * contrast_BN)
+            with_BN = _add_to_mean(mean_B, (1 - set_size / n) * contrast_BN)
         else:
             with_BN = np.repeat(mean_B[:, None], n, axis=1)
             contrast_BN = np.full(contrast_BN.shape, np.nan)
@@ -76,7 +76,7 @@ class SetMeans:
         """From U and u − U: u − v = N/(N − K)·(u − U), NaN at K = N, where v is not."""
         n = extra_BN.shape[-1]
         outside = float(n - set_size) or np.nan
-        return cls(_sum_of(mean_B, extra_BN), extra_BN * (n / outside), mean_B)
+        return cls(_add_to_mean(mean_B, extra_BN), extra_BN * (n / outside), mean_B)
 
     @property
     def scale_B(self) -> np.ndarray:
@@ -89,7 +89,7 @@ class SetMeans:
         return self.with_BN - self.contrast_BN
 
 
-def _sum_of(mean_B: np.ndarray, extra_BN: np.ndarray) -> np.ndarray:
+def _add_to_mean(mean_B: np.ndarray, extra_BN: np.ndarray) -> np.ndarray:
     """U + (u − U), exactly 0 where what is left is a rounding error of U."""
     with_BN = mean_B[:, None] + extra_BN
     return np.where(np.abs(with_BN) <= LAST_DIGITS * np.abs(mean_B)[:, None], 0.0, with_BN)

@@ -57,7 +57,7 @@ def sweep(
             after += (step.weight_PQB * step.value_B)[:, None] * before
     worth = np.zeros(shape)
     worth[:, set_size] = end_PQ[:, :, None]
-    total_B = _over_all(states.pop()[:, set_size] * end_PQ[:, :, None])
+    total_B = _sum_over_prompts(states.pop()[:, set_size] * end_PQ[:, :, None])
     parts = []
     # `worth` is what a state will add to the result through the classes that are still to come, so
     # state · step · worth is the share of the result that goes through the step.
@@ -66,14 +66,14 @@ def sweep(
         for step in of_class:
             here = step.source, slice(set_size + 1 - step.members), step.nodes
             through = step.weight_PQB[:, None] * worth[step.target, step.members :, step.nodes]
-            of_steps.append(_over_all(state[here] * through))
+            of_steps.append(_sum_over_prompts(state[here] * through))
             worth_before[here] += through * step.value_B
         worth = worth_before
         parts.append(of_steps)
     return total_B, parts[::-1]
 
 
-def _over_all(values: np.ndarray) -> np.ndarray:
+def _sum_over_prompts(values: np.ndarray) -> np.ndarray:
     """Return the sum over all axes but the prompts' one: (…, B) → (B,)."""
     return over_rows(values.reshape(-1, values.shape[-1]))
 

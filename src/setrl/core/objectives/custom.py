@@ -33,7 +33,7 @@ class OfFunction(Objective):
     def _name(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))
 
-    def _checked(self, scores: np.ndarray, shape: tuple[int, ...], hint: str) -> np.ndarray:
+    def _check_scores(self, scores: np.ndarray, shape: tuple[int, ...], hint: str) -> np.ndarray:
         """Return the function's scores, which must be one number a set."""
         if scores.shape != shape:
             raise ValueError(
@@ -66,7 +66,7 @@ class FromFunction(OfFunction):
     one_set_at_a_time: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reads", tuple(self.reads) or _parameters(self.function))
+        object.__setattr__(self, "reads", tuple(self.reads) or _fields_by_parameters(self.function))
         for name in self.reads:
             names.look_up("field", name, dict.fromkeys(field.name for field in fields(Samples)))
 
@@ -85,7 +85,7 @@ class FromFunction(OfFunction):
             scores = scores.reshape(shape) if scores.ndim == 1 else scores
         else:
             scores = self._scores_of_all(given)
-        return self._checked(scores, shape, OVER_MEMBERS)
+        return self._check_scores(scores, shape, OVER_MEMBERS)
 
     def _scores_of_all(self, given: list[np.ndarray]) -> np.ndarray:
         """One call for all sets; the error of code for a single set says what to do."""
@@ -100,10 +100,10 @@ class FromFunction(OfFunction):
             ) from error
 
 
-def _parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
+def _fields_by_parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
     """Return the fields that a function names as its parameters; rewards for one other name.
 
-    >>> _parameters(lambda correct, strategies: 0), _parameters(lambda r: 0)
+    >>> _fields_by_parameters(lambda correct, strategies: 0), _fields_by_parameters(lambda r: 0)
     (('correct', 'strategies'), ('rewards',))
 
     Raises:
@@ -160,7 +160,7 @@ class FromCounts(OfFunction):
         row = np.where(strategies == DEGENERATE, k, first)
         in_row = (row[..., None] == np.arange(k + 1)) * 1.0
         kind = members.right[..., None] == [False, True]
-        return self._scores(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
+        return self._scores_of_counts(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return sums over all compositions of K into the cells (strategy, correct) of a prompt.
@@ -169,18 +169,22 @@ class FromCounts(OfFunction):
         """
         if not self.has_closed_form(samples, set_size).all():
             return None
-        means = [self._prompt_means(cells, set_size) for cells in self._cells(samples)]
+        means = [self._prompt_means(cells, set_size) for cells in self._cells_of_prompts(samples)]
         mean_B, extra_BN = (np.array(part) for part in zip(*means, strict=True))
         return SetMeans.above(mean_B, extra_BN, set_size)
 
     def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray:
         """Return whether a prompt has no more than `max_compositions`."""
-        counts = [_num_compositions(cells.size_G, set_size) for cells in self._cells(samples)]
+        counts = [
+            _num_compositions(cells.size_G, set_size) for cells in self._cells_of_prompts(samples)
+        ]
         return np.array(counts) <= self.max_compositions
 
-    def _cells(self, samples: Samples) -> list[_Cells]:
+    def _cells_of_prompts(self, samples: Samples) -> list[_Cells]:
         correct_BN = samples.right
-        return [_cells(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)]
+        return [
+            _cells_of_prompt(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)
+        ]
 
     def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
@@ -193,17 +197,17 @@ class FromCounts(OfFunction):
         counts_MCT = np.zeros((len(held_MG), max(cells.strategy_G.max(), 0) + 2, 2))
         counts_MCT[:, cells.strategy_G, cells.correct_G] = held_MG
         chance_M = np.prod(binomials(n, k)[cells.size_G, held_MG], axis=1) / binomials(n, k)[n, k]
-        scores_M = self._scores(counts_MCT)
+        scores_M = self._scores_of_counts(counts_MCT)
         usual = scores_M[chance_M.argmax()]
         above_M = chance_M * (scores_M - usual)
         extra_G = total(above_M * (held_MG * (n / (k * cells.size_G)) - 1).T)
         return usual + above_M.sum(), extra_G[cells.at_N]
 
-    def _scores(self, counts: np.ndarray) -> np.ndarray:
+    def _scores_of_counts(self, counts: np.ndarray) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
         hint = "the last two axes of its argument run over the strategies and over wrong, correct"
         scores = np.asarray(self.function(counts), dtype=np.float64)
-        return finite(self, self._checked(scores, counts.shape[:-2], hint))
+        return finite(self, self._check_scores(scores, counts.shape[:-2], hint))
 
 
 class _Cells(NamedTuple):
@@ -222,7 +226,7 @@ class _Cells(NamedTuple):
     size_G: np.ndarray
 
 
-def _cells(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
+def _cells_of_prompt(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
     """Return the cells of one prompt that have samples."""
     labels, strategy_N = np.unique(labels_N, return_inverse=True)
     key_N = 2 * (strategy_N - (labels[0] == DEGENERATE)) + correct_N

@@ -1,4 +1,4 @@
-"""Set objectives of strategies: how many a set holds, alone or times the mean reward.
+"""Set objectives of strategies and families: how many a set holds, alone or times the mean reward.
 
 Degenerate samples add no strategy.
 """
@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from setrl.core.objectives.base import Objective, SetMeans
+from setrl.core.objectives.base import Objective, SetMeans, weighted_means
 from setrl.core.objectives.chances import chances
 from setrl.core.objectives.labels import count_distinct, find_labels
 from setrl.core.objectives.misses import Misses, times_mean
@@ -87,21 +87,21 @@ class DistinctCorrect(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the number of different strategies of each set's correct members."""
-        return Distinct()(self._of_correct(members))
+        return Distinct()(self._with_correct_strategies(members))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """Return the means of `distinct`, where a wrong sample is of no strategy; O(N + C)."""
-        return Distinct().set_means(self._of_correct(samples), set_size)
+        return Distinct().set_means(self._with_correct_strategies(samples), set_size)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
         """Return the mean scores that `set_means` gives."""
-        return Distinct().mean_scores(self._of_correct(samples), set_sizes)
+        return Distinct().mean_scores(self._with_correct_strategies(samples), set_sizes)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
         """Return the mean scores that `set_means` gives."""
-        return Distinct().times_mean(values_BN, self._of_correct(samples), set_size)
+        return Distinct().times_mean(values_BN, self._with_correct_strategies(samples), set_size)
 
-    def _of_correct(self, samples: Samples) -> Samples:
+    def _with_correct_strategies(self, samples: Samples) -> Samples:
         # A product: a choice for each sample takes ten times as long on mixed prompts.
         kept_BN = (samples.strategies - DEGENERATE) * samples.right
         return replace(samples, strategies=kept_BN + DEGENERATE)
@@ -218,3 +218,70 @@ class Polychromic(Objective):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return what the diversity's `times_mean` returns for the rewards."""
         return self.diversity.times_mean(samples.rewards, samples, set_size)
+
+
+@dataclass(frozen=True, repr=False)
+class FamilyShare(Objective):
+    """f(S) = (F + α·(V − F)) / K: a family of strategies counts 1, each further variant of it α.
+
+    F is the number of families in the set, V the number of variants. For α < 1, losing a family of
+    v variants costs 1 + α(v − 1), and a variant of a family that stays costs α. At α = 1 it is
+    `distinct_share` of the variants, at α = 0 of the families. Poly-EPO's judge
+    (arXiv:2604.17654, §A.1) names a macro-strategy, the framework, and a micro-strategy, the method
+    at key steps, and its strategies count both equally (α = 1).
+
+    Families are a separate field, `families`, next to `strategies`, and not a part of a strategy's
+    name, because labels are often integers in a tensor, and because another judge may give each
+    level. A variant is a pair (family, strategy): two families may use the same strategy label. A
+    sample that is degenerate at one level is in neither.
+
+    Attributes:
+        variant_weight: α, from 0 to 1.
+    """
+
+    variant_weight: float = 0.5
+
+    reads: ClassVar[tuple[str, ...]] = ("strategies", "families")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.variant_weight <= 1:
+            raise ValueError(
+                f"family_share(variant_weight=...) must be from 0 to 1, got {self.variant_weight}"
+            )
+
+    def __call__(self, members: Samples) -> np.ndarray:
+        """Return the weighted number of families and variants of each set, per member."""
+        families, variants = (
+            count_distinct(level.strategies) for level in _families_and_variants(members)
+        )
+        return (families + self.variant_weight * (variants - families)) / members.num_samples
+
+    def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
+        """Return the means of `distinct_share` at both levels; O(N + C)."""
+        means = [
+            DistinctShare().set_means(level, set_size) for level in _families_and_variants(samples)
+        ]
+        return weighted_means(self._level_weights, means)
+
+    def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
+        """Return the times-mean form of `distinct_share` at both levels."""
+        levels = _families_and_variants(samples)
+        means = [DistinctShare().times_mean(values_BN, level, set_size) for level in levels]
+        return weighted_means(self._level_weights, means)
+
+    @property
+    def _level_weights(self) -> tuple[float, float]:
+        return 1 - self.variant_weight, self.variant_weight
+
+
+def _families_and_variants(samples: Samples) -> tuple[Samples, Samples]:
+    """Return the samples with their families, and with their variants, as strategies."""
+    in_none = (samples.strategies == DEGENERATE) | (samples.families == DEGENERATE)
+    # Labels may be hashes, whose product would not fit into an integer.
+    family = np.unique(samples.families, return_inverse=True)[1].reshape(in_none.shape)
+    labels, strategy = np.unique(samples.strategies, return_inverse=True)
+    variant = family * len(labels) + strategy.reshape(in_none.shape)
+    return (
+        replace(samples, strategies=np.where(in_none, DEGENERATE, family)),
+        replace(samples, strategies=np.where(in_none, DEGENERATE, variant)),
+    )

@@ -72,7 +72,7 @@ class LabelTable(NamedTuple):
 
 def find_labels(strategies_BN: np.ndarray) -> LabelTable:
     """Return the strategies of dense samples."""
-    label_BN, num_labels = _labels(strategies_BN)
+    label_BN, num_labels = _number_labels(strategies_BN)
     num_labels = max(num_labels, 2)  # an empty strategy where all samples are degenerate
     num_prompts = len(strategies_BN)
     at_BN = label_BN * num_prompts
@@ -92,7 +92,7 @@ def count_distinct(strategies: np.ndarray) -> np.ndarray:
     return (first & (ordered != DEGENERATE)).sum(axis=-1).astype(np.float64)
 
 
-def _labels(strategies_BN: np.ndarray) -> tuple[np.ndarray, int]:
+def _number_labels(strategies_BN: np.ndarray) -> tuple[np.ndarray, int]:
     """Return labels from 1, 0 for degenerate samples, and one more than the largest.
 
     Labels that lie close together only move, in O(N); others, such as hashes, are ranked.

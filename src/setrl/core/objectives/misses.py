@@ -39,7 +39,7 @@ def times_mean(
     contrast_BN *= slope_B[:, None]
     mean_B = k * constant_B * mean_B
     size_B = np.abs(slope_B) * (values.high_B - values.low_B)
-    for factor, line in _lines(form, values, strategies, k):
+    for factor, line in _terms_of_diversity(form, values, strategies, k):
         part_BN = strategies.gather(factor * line.slope_CB)
         part_BN *= values_BN
         part_BN += strategies.gather(factor * line.level_CB)
@@ -84,7 +84,7 @@ class _Line(NamedTuple):
     size_B: np.ndarray
 
 
-def _lines(
+def _terms_of_diversity(
     form: Misses, values: _Values, strategies: LabelTable, set_size: int
 ) -> Iterator[tuple[np.ndarray | float, _Line]]:
     """Yield the terms of the diversity, with their factors."""
@@ -98,12 +98,12 @@ def _lines(
 
 def _each_strategy(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """Σ_c R(S)·1{S misses strategy c}."""
-    group = _missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
+    group = _means_of_missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
     own = group.lines * (strategies.size_CB > 0)
     every = over_rows(own)
     slope_CB, level_CB = every[:2, None] - own[:2]
     level_CB += strategies.kept(group.held)
-    return _Line(slope_CB, level_CB, every[2], every[3] + _largest(strategies, group))
+    return _Line(slope_CB, level_CB, every[2], every[3] + _largest_kept(strategies, group))
 
 
 def _each_rest(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
@@ -113,20 +113,20 @@ def _each_rest(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """
     size_CB, is_strategy_CB = strategies.size_CB, strategies.size_CB > 0
     others_CB = size_CB.sum(axis=0) - size_CB
-    group = _missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
+    group = _means_of_missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
     slope_B, level_B, mean_B, size_B = over_rows(group.lines * is_strategy_CB)
     level_CB = strategies.others(group.held) + group.lines[1]
     return _Line(
         np.where(is_strategy_CB, group.lines[0], slope_B),
         np.where(is_strategy_CB, level_CB, level_B),
         mean_B,
-        size_B + _largest(strategies, group),
+        size_B + _largest_kept(strategies, group),
     )
 
 
 def _all_strategies(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """R(S)·1{S misses every strategy}: S has only degenerate samples."""
-    group = _missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
+    group = _means_of_missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
     slope_B, level_B, mean_B, size_B = group.lines
     is_strategy_CB = strategies.size_CB > 0
     return _Line(
@@ -137,7 +137,7 @@ def _all_strategies(values: _Values, strategies: LabelTable, set_size: int) -> _
     )
 
 
-def _largest(strategies: LabelTable, group: _Missed) -> np.ndarray:
+def _largest_kept(strategies: LabelTable, group: _Missed) -> np.ndarray:
     return strategies.kept(group.held_size).max(axis=0)
 
 
@@ -168,10 +168,10 @@ class _Missed(NamedTuple):
     held_size: np.ndarray
 
 
-def _missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) -> _Missed:
+def _means_of_missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) -> _Missed:
     """Return the means for groups of these sizes, with these sums of values outside of them."""
     n, k = values.num_samples, set_size
-    slope, joint, mean, held = _units(n, k).take(size, axis=1)
+    slope, joint, mean, held = _unit_tables(n, k).take(size, axis=1)
     lines = np.empty((4, *size.shape))
     lines[0] = slope
     np.multiply(joint, rest, out=lines[1])
@@ -182,7 +182,7 @@ def _missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) 
 
 
 @lru_cache(maxsize=256)
-def _units(num_samples: int, set_size: int) -> np.ndarray:
+def _unit_tables(num_samples: int, set_size: int) -> np.ndarray:
     """Return q·(1 − g), q·g, q·K/n and q·K/(n−K) for groups of 0 … n samples: (4, n + 1)."""
     n, k, table = num_samples, set_size, chances(num_samples, set_size)
     size_m = np.arange(n + 1)

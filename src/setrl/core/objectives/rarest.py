@@ -11,14 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
-from setrl.core.objectives.counting import (
-    Classes,
-    Step,
-    binomials,
-    find_classes,
-    in_parts,
-    sweep,
-)
+from setrl.core.objectives.counting import Classes, Step, binomials, find_classes, in_parts, sweep
 from setrl.core.objectives.labels import find_labels
 from setrl.samples.samples import Samples
 from setrl.samples.values import DEGENERATE
@@ -38,23 +31,23 @@ class RarestCorrect(Objective):
     def __call__(self, members: Samples) -> np.ndarray:
         """One over the size of the smallest strategy with a correct member."""
         size = _strategy_sizes(members.strategies)
-        return np.where(self._earns(members), 1 / size, 0.0).max(axis=-1)
+        return np.where(self._can_earn(members), 1 / size, 0.0).max(axis=-1)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """Σₖ (1/k − 1/(k+1))·P(a strategy with a correct member has at most k); O(K²·min(N, C·K)).
 
         The sum over k from 1 to K, with 1/K for the last.
         """
-        correct_BN = self._earns(samples)
-        classes = find_classes(_strategies(samples.strategies, correct_BN), by_size=True)
+        correct_BN = self._can_earn(samples)
+        classes = find_classes(_labels_of_succeeding(samples.strategies, correct_BN), by_size=True)
 
         def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
             return _sweep_rare(part, correct_BN[at], set_size)
 
-        mean_B, extra_BN = in_parts(classes, _weights(set_size)[None], set_size, sweep_part)
+        mean_B, extra_BN = in_parts(classes, _size_weights(set_size)[None], set_size, sweep_part)
         return SetMeans.above(mean_B, extra_BN, set_size)
 
-    def _earns(self, samples: Samples) -> np.ndarray:
+    def _can_earn(self, samples: Samples) -> np.ndarray:
         return samples.right & (samples.strategies != DEGENERATE)
 
 
@@ -83,14 +76,14 @@ def _strategy_sizes(strategies: np.ndarray) -> np.ndarray:
     return (strategies[..., :, None] == strategies[..., None, :]).sum(axis=-1)
 
 
-def _strategies(strategies_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
+def _labels_of_succeeding(strategies_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
     """Labels from 1 of the strategies that have a correct member, and 0 for all other samples."""
     found = find_labels(strategies_BN)
     succeeds_BN = found.of_own(found.total(correct_BN)) > 0
     return np.where(succeeds_BN, strategies_BN + 1, 0)
 
 
-def _weights(set_size: int) -> np.ndarray:
+def _size_weights(set_size: int) -> np.ndarray:
     """1/k − 1/(k+1) for k = 1 … K, with 1/K for the last; they sum to 1."""
     k_Q = np.arange(1, set_size + 1)
     return 1 / k_Q - np.append(1 / k_Q[1:], 0.0)
@@ -108,7 +101,7 @@ def _sweep_rare(
         for size_B, right_B in zip(classes.size_BC.T, right_BC.T, strict=True)
     ]
     steps = [[term.step for term in of_class] for of_class in terms]
-    none_B, parts = sweep(steps, _weights(k)[None], k, len(correct_BN))
+    none_B, parts = sweep(steps, _size_weights(k)[None], k, len(correct_BN))
     extra_2BC = np.zeros((2, *right_BC.shape))
     for c, (of_class, of_steps) in enumerate(zip(terms, parts, strict=True)):
         for term, part_B in zip(of_class, of_steps, strict=True):

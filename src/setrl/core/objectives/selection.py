@@ -10,8 +10,7 @@ import numpy as np
 
 from setrl.core.objectives.base import Objective, SetMeans
 from setrl.core.objectives.chances import Chances, chances, marked_chances
-from setrl.core.objectives.ranks import TopMean, check_count, check_enough
-from setrl.core.objectives.thresholds import Ranked, rank, top_means
+from setrl.core.objectives.ranks import Ranked, TopMean, check_count, check_enough, rank, top_means
 from setrl.core.sums import total
 from setrl.samples.samples import Samples
 
@@ -43,10 +42,10 @@ class BestOf(Objective):
 
         def gain() -> np.ndarray:
             between_BN = by_proxy.between.over_thresholds(*table.top_gain)
-            return between_BN + within(_selected_first)
+            return between_BN + within(_gain_if_selected)
 
         contrast_BN = by_proxy.between.over_thresholds(*table.top_contrast)
-        contrast_BN += within(_selected) * (n / table.outside)
+        contrast_BN += within(_mean_if_selected) * (n / table.outside)
         mean_B = total(by_proxy.between.values_BN * table.top)
         return SetMeans.around(mean_B, contrast_BN, k, gain)
 
@@ -151,7 +150,7 @@ def _by_proxy(samples: Samples) -> _ByProxy:
     return _ByProxy(Ranked(ranked.place_BN, base_BN + excess_mean_BN), ties)
 
 
-def _selected(ties: _Ties, table: Chances) -> np.ndarray:
+def _mean_if_selected(ties: _Ties, table: Chances) -> np.ndarray:
     """u of the set's mean deviation, per unit of one's own: with A above and m in the group,
 
     (1/(m−1)) Σ_{a=A+1}^{A+m−1} missed_with[a],   0 for m = 1, where the deviation is 0
@@ -159,7 +158,7 @@ def _selected(ties: _Ties, table: Chances) -> np.ndarray:
     return _missed_in_group(ties, table) / np.maximum(ties.size_BN - 1, 1)
 
 
-def _selected_first(ties: _Ties, table: Chances) -> np.ndarray:
+def _gain_if_selected(ties: _Ties, table: Chances) -> np.ndarray:
     """u − w of the same: the others' deviations sum to the opposite of one's own."""
     missed = table.missed_with
     lost_BN = missed[ties.above_BN] - missed[ties.above_BN + ties.size_BN - 1]

@@ -71,16 +71,17 @@ class OverSizes(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the weighted sum over the subsets of each set."""
-        self._check(members.num_samples)
+        self._check_set_size(members.num_samples)
         scores = [
-            weight * self.objective(members.sets(_subsets(members.num_samples, size))).mean(axis=-1)
+            weight
+            * self.objective(members.sets(_all_subsets(members.num_samples, size))).mean(axis=-1)
             for size, weight in self.weights.items()
         ]
         return np.sum(scores, axis=0)
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return the weighted sum over the sizes: a subset of n_c members holds i with n_c/K."""
-        self._check(set_size)
+        self._check_set_size(set_size)
         parts, found = [], []
         for size, weight in self.weights.items():
             means = self.objective.set_means(samples, size)
@@ -95,18 +96,20 @@ class OverSizes(Objective):
         contrast_BN *= one_if_any_outside(samples.num_samples, set_size)
 
         def gain() -> np.ndarray:
-            parts = (w * _gain(self.objective, samples, size, means) for size, w, means in found)
+            parts = (
+                w * _gain_of_size(self.objective, samples, size, means) for size, w, means in found
+            )
             return np.sum(list(parts), axis=0)
 
         size_B = sum((abs(w) * means.scale_B for _, w, means in found), np.zeros(()))
         return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain, size_B=size_B)
 
-    def _check(self, set_size: int) -> None:
+    def _check_set_size(self, set_size: int) -> None:
         if set_size < self.set_size:
             raise ValueError(f"{self!r} scores sets of {self.set_size} or more, got {set_size}")
 
 
-def _gain(objective: Objective, samples: Samples, size: int, means: SetMeans) -> np.ndarray:
+def _gain_of_size(objective: Objective, samples: Samples, size: int, means: SetMeans) -> np.ndarray:
     """u − w of sets of one size; the empty set is worth nothing. NaN where w has no closed form."""
     if size == 1:
         return means.with_BN
@@ -116,5 +119,5 @@ def _gain(objective: Objective, samples: Samples, size: int, means: SetMeans) ->
     return means.with_BN - (np.nan if smaller is None else smaller.without_BN)
 
 
-def _subsets(num_members: int, size: int) -> np.ndarray:
+def _all_subsets(num_members: int, size: int) -> np.ndarray:
     return np.array(list(combinations(range(num_members), size)), dtype=np.intp)

@@ -100,11 +100,11 @@ def mean_reward(ballots: Ballots, set_size: int) -> np.ndarray:
         return ballots.winners()[0]
     draw, total_B = _Draw(ballots, set_size), np.zeros(len(ballots.count_BU))
     for race in draw.races(ballots):
-        node_Z, weight_Z = _gauss_legendre(race.most_tied // 2 + 1)
+        node_Z, weight_Z = _nodes_and_weights(race.most_tied // 2 + 1)
         at_UW1 = race.at_UW[..., None]
-        tied_UWZ = _above_0(race.below_UW[..., None] + node_Z * at_UW1)
+        tied_UWZ = _zeros_to_smallest(race.below_UW[..., None] + node_Z * at_UW1)
         won_BWZ = np.tensordot(race.ballots.reward_BU, at_UW1 / tied_UWZ, axes=1)
-        won_BWZ *= _products(race.ballots.count_BU, tied_UWZ)
+        won_BWZ *= _product_of_powers(race.ballots.count_BU, tied_UWZ)
         total_B[race.rows] += draw.given_total(race.ballots, won_BWZ @ weight_Z)
     return total_B
 
@@ -116,17 +116,17 @@ def mean_votes(ballots: Ballots, set_size: int) -> np.ndarray:
     draw = _Draw(ballots, set_size)
     total_B = draw.winning_counts(ballots)[0] - 1.0  # surely reached
     for race in draw.races(ballots):
-        everyone_BW = _products(race.ballots.count_BU, _above_0(race.below_UW))
+        everyone_BW = _product_of_powers(race.ballots.count_BU, _zeros_to_smallest(race.below_UW))
         total_B[race.rows] += 1 - draw.given_total(race.ballots, everyone_BW)
     return total_B
 
 
-def _products(count_BU: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def _product_of_powers(count_BU: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Π_u factor_u^count_u, for factors (U, …): (B, …)."""
     return np.exp(np.tensordot(count_BU, np.log(factors), axes=1))
 
 
-def _above_0(factors: np.ndarray) -> np.ndarray:
+def _zeros_to_smallest(factors: np.ndarray) -> np.ndarray:
     return np.where(factors == 0, SMALLEST, factors)
 
 
@@ -161,13 +161,13 @@ class _Draw:
     def __init__(self, ballots: Ballots, set_size: int):
         n, k = ballots.num_samples, set_size
         self.set_size, most = k, min(int(ballots.votes_U.max(initial=0)), k)
-        self.chance_US = _binomial(ballots.votes_U, most, k / n)
+        self.chance_US = _binomial_chances(ballots.votes_U, most, k / n)
         self.at_most_US = self.chance_US.cumsum(axis=1)
         self.at_least_US = self.chance_US[:, ::-1].cumsum(axis=1)[:, ::-1]
         # With no condition the total is Binomial(N, θ), and K is its most likely value: dividing by
         # the chance of K loses no digits.
-        total_S = _binomial(np.array([n]), n, k / n)[0]
-        period = _period(total_S, k)
+        total_S = _binomial_chances(np.array([n]), n, k / n)[0]
+        period = _odd_period(total_S, k)
         # The functions at ω and −ω are conjugates: half of the frequencies, counted twice.
         angle_W = 2 * np.pi * np.arange(period // 2 + 1) / period
         both_signs = np.where(angle_W > 0, 2.0, 1.0)
@@ -225,7 +225,7 @@ def _most_tied(tying: float, most: int) -> int:
     return int(((log_more_J > math.log(NEGLIGIBLE)) | (most_J <= tying)).sum())
 
 
-def _period(total_S: np.ndarray, k: int) -> int:
+def _odd_period(total_S: np.ndarray, k: int) -> int:
     """Odd number M of frequencies: totals that differ from K by M or more are negligible."""
     n = len(total_S) - 1
     off_S = np.bincount(np.abs(np.arange(n + 1) - k), weights=total_S)
@@ -234,7 +234,7 @@ def _period(total_S: np.ndarray, k: int) -> int:
     return 2 * (int(np.flatnonzero(possible)[-1]) // 2) + 3
 
 
-def _binomial(m_U: np.ndarray, largest: int, theta: float) -> np.ndarray:
+def _binomial_chances(m_U: np.ndarray, largest: int, theta: float) -> np.ndarray:
     """Binomial(m, θ) probabilities of the counts 0 … largest; 0 above m."""
     log_factorial = np.array([math.lgamma(i + 1) for i in range(int(m_U.max(initial=0)) + 1)])
     m, s = m_U[:, None], np.arange(largest + 1)[None]
@@ -246,7 +246,7 @@ def _binomial(m_U: np.ndarray, largest: int, theta: float) -> np.ndarray:
 
 
 @cache
-def _gauss_legendre(points: int) -> tuple[np.ndarray, np.ndarray]:
+def _nodes_and_weights(points: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights on [0, 1], exact for polynomials up to degree 2·points − 1."""
     node, weight = np.polynomial.legendre.leggauss(points)
     return (node + 1) / 2, weight / 2

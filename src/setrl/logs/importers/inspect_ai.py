@@ -23,8 +23,7 @@ from setrl.samples.conversation import message_text, prompt_text
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer, read_tokens
 from setrl.support.errors import ConfigError, DataError
-from setrl.support.files.gzipped import most_unpacked
-from setrl.support.files.kinds import ZIP, refuse_other_kinds
+from setrl.support.files.kinds import ZIP, most_unpacked, refuse_other_kinds
 from setrl.support.wording import count, have
 
 # As in inspect_ai's own value_to_float; C and I (correct, incorrect) are words of every log.

@@ -22,7 +22,7 @@ class BackgroundLoop:
         self._at_close = at_close
         self._loop = asyncio.new_event_loop()
         # A daemon, so that a process whose client nobody closed can still end.
-        self._thread = threading.Thread(target=self._run, name="setrl-client", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="setrl-client", daemon=True)
         # Work that is submitted while another thread closes the loop is either cancelled or
         # refused: without the lock it might wait for ever in a loop that has ended.
         self._lock = threading.Lock()
@@ -54,12 +54,12 @@ class BackgroundLoop:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    def _run(self) -> None:
+    def _run_loop(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.get_loop().run_forever()
-            runner.run(self._end())
+            runner.run(self._cancel_tasks())
 
-    async def _end(self) -> None:
+    async def _cancel_tasks(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from setrl.models.served.background import BackgroundLoop
-from setrl.models.served.endpoint import Endpoint
-from setrl.models.served.usage import Usage, approximate_tokens
+from setrl.models.served.endpoint import Endpoint, Usage, approximate_tokens
 from setrl.samples.values import REASONED, was_cut_by
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
@@ -103,7 +102,9 @@ class Client:
         refuse_missing_package()
         self.endpoint, self.usage = endpoint, usage or Usage()
         _check_key(endpoint.api_key_variable)
-        self._secrets = [_named(value) for value in _references(endpoint.extra_body)]
+        self._secrets = [
+            _value_of_variable(value) for value in _secret_references(endpoint.extra_body)
+        ]
         self._seed = seed
         self._session: aiohttp.ClientSession | None = None
         self._loop = BackgroundLoop(at_close=self._close_session)
@@ -159,7 +160,7 @@ class Client:
             raise RequestError("budget")
         self.usage.requests += 1
         try:
-            reply = await self._post(body)
+            reply = await self._post_body(body)
             choices = read_choices(reply, self.endpoint.chat)
         except RequestError as failure:
             self.usage.failures[failure.reason] += 1
@@ -170,17 +171,19 @@ class Client:
         self._count_tokens(reply.get("usage"), body, choices)
         return choices
 
-    async def _post(self, body: Body) -> Any:
+    async def _post_body(self, body: Body) -> Any:
         import aiohttp
 
-        data, address = json.dumps(_filled(body)).encode(), self.endpoint.address
+        data, address = json.dumps(_with_secrets(body)).encode(), self.endpoint.address
         try:
             async with self._open_session().post(
                 address, data=data, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    raise await _refusal(response, self._keys)
-                return _printable(_as_json(await _read(response)), self._keys)
+                    raise await _error_of_refusal(response, self._keys)
+                return _without_keys_inside(
+                    _parse_json(await _read_whole_reply(response)), self._keys
+                )
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
@@ -238,7 +241,7 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     """
     try:
         choices = [
-            _of_chat(choice["message"], choice.get("finish_reason"))
+            _choice_of_message(choice["message"], choice.get("finish_reason"))
             if chat
             else Choice(choice["text"], choice.get("finish_reason"))
             for choice in reply["choices"]
@@ -250,7 +253,7 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     return choices
 
 
-def _of_chat(message: Mapping[str, Any], finish: str | None) -> Choice:
+def _choice_of_message(message: Mapping[str, Any], finish: str | None) -> Choice:
     """Return the text of a message, and whether the server took the whole text for thoughts."""
     text = message.get("content") or ""
     has_thoughts = any(message.get(key) for key in ("reasoning_content", "reasoning"))
@@ -258,7 +261,7 @@ def _of_chat(message: Mapping[str, Any], finish: str | None) -> Choice:
     return Choice(text, REASONED if is_bare else finish)
 
 
-def _as_json(data: bytes) -> Any:
+def _parse_json(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -305,17 +308,17 @@ def _check_key(variable: str) -> None:
                           "key has: set the variable without it")  # fmt: skip
 
 
-def _references(body: Any) -> Iterator[str]:
+def _secret_references(body: Any) -> Iterator[str]:
     """Yield the names of environment variables in a request, such as $MY_KEY for api_key."""
     if isinstance(body, Mapping):
         for name, value in body.items():
             if is_secret(str(name)) and is_reference(value):
                 yield value
             else:
-                yield from _references(value)
+                yield from _secret_references(value)
 
 
-def _named(reference: str) -> str:
+def _value_of_variable(reference: str) -> str:
     """Return the value of an environment variable, such as of $MY_KEY.
 
     Raises:
@@ -326,35 +329,40 @@ def _named(reference: str) -> str:
     return value
 
 
-def _filled(body: Any) -> Any:
+def _with_secrets(body: Any) -> Any:
     """Return a request with the secrets that it names."""
     if not isinstance(body, Mapping):
         return body
     return {
-        name: _named(value) if is_secret(str(name)) and is_reference(value) else _filled(value)
+        name: _value_of_variable(value)
+        if is_secret(str(name)) and is_reference(value)
+        else _with_secrets(value)
         for name, value in body.items()
     }
 
 
-def _printable(value: Any, keys: Sequence[str]) -> Any:
+def _without_keys_inside(value: Any, keys: Sequence[str]) -> Any:
     """Return a value of JSON whose texts are without the keys, and can be written as UTF-8."""
     if isinstance(value, str):
         return without_keys(keys, value.encode("utf-8", "replace").decode())  # half a letter: ?
     if isinstance(value, list):
-        return [_printable(one, keys) for one in value]
+        return [_without_keys_inside(one, keys) for one in value]
     if isinstance(value, dict):
-        return {_printable(name, keys): _printable(one, keys) for name, one in value.items()}
+        return {
+            _without_keys_inside(name, keys): _without_keys_inside(one, keys)
+            for name, one in value.items()
+        }
     return value
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    data = await _start(response, LARGEST_BODY + 1)
+async def _read_whole_reply(response: aiohttp.ClientResponse) -> bytes:
+    data = await _first_bytes(response, LARGEST_BODY + 1)
     if len(data) > LARGEST_BODY:
         raise _no_completion(f"the reply is longer than {LARGEST_BODY} bytes")
     return data
 
 
-async def _start(response: aiohttp.ClientResponse, most: int) -> bytes:
+async def _first_bytes(response: aiohttp.ClientResponse, most: int) -> bytes:
     """Return the first bytes of a reply, in however many parts it comes."""
     parts, size = [], 0
     async for part in response.content.iter_any():
@@ -365,9 +373,9 @@ async def _start(response: aiohttp.ClientResponse, most: int) -> bytes:
     return b"".join(parts)[:most]
 
 
-async def _refusal(response: aiohttp.ClientResponse, keys: Sequence[str]) -> RequestError:
+async def _error_of_refusal(response: aiohttp.ClientResponse, keys: Sequence[str]) -> RequestError:
     longest = SPELLED_BYTES * max(map(len, keys))  # no part of a key that is cut
-    start = await _start(response, QUOTED_BYTES + longest)
+    start = await _first_bytes(response, QUOTED_BYTES + longest)
     quoted = without_keys(keys, start.decode(errors="replace"))[:QUOTED_BYTES]
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))

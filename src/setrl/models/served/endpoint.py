@@ -1,17 +1,25 @@
-"""A model behind an OpenAI-compatible server: its address, its limits and its prices."""
+"""A model behind an OpenAI-compatible server: address, limits, prices, use; and if it answers."""
 
 from __future__ import annotations
 
+import socket
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-from setrl.support.errors import ConfigError
+from setrl.support.errors import ConfigError, RunError
 from setrl.support.secrets import has_user, secrets_in, without_secrets
 
 ChatMessage = dict[str, str]
 """One turn of a chat: {"role": …, "content": …}."""
+
+BYTES_PER_TOKEN = 3  # a safe estimate: prose has about 4, formulas and code about 3
+
+TIMEOUT_S = 2.0  # for each of a name's addresses, usually one or two
+PORTS = {"http": 80, "https": 443}
 
 
 def check_address(url: str) -> None:
@@ -148,3 +156,73 @@ class Endpoint:
             **self.extra_body,
         }
         return {key: value for key, value in body.items() if value is not None}
+
+
+def approximate_tokens(text: str) -> int:
+    """Estimate how many tokens a string has: its UTF-8 bytes over 3, which is rather too many.
+
+    The estimate is good enough to fit a context window; where the number must be exact, count with
+    a tokenizer.
+
+    >>> approximate_tokens("x = 7 or x = -7")
+    5
+    """
+    return -(-len(text.encode()) // BYTES_PER_TOKEN)
+
+
+@dataclass
+class Usage:
+    """What one client has used so far.
+
+    Attributes:
+        requests: HTTP requests sent.
+        failures: Requests without a usable reply, by kind; "cancelled" ones were open when the
+            client was closed.
+        prompt_tokens: Tokens sent, as the server counts them.
+        reply_tokens: Tokens of replies, thoughts included.
+        estimated: Replies without token counts from the server; they are estimated from the text.
+    """
+
+    requests: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    estimated: int = 0
+
+    def is_within(self, limits: Limits) -> bool:
+        """Return whether one more request is allowed."""
+        tokens = self.prompt_tokens + self.reply_tokens
+        return (limits.max_requests is None or self.requests < limits.max_requests) and (
+            limits.max_tokens is None or tokens < limits.max_tokens
+        )
+
+    def cost(self, prices: Prices) -> float:
+        """Return what the tokens cost; tokens of failed requests are unknown and not included.
+
+        >>> Usage(prompt_tokens=2_000_000, reply_tokens=100_000).cost(Prices(0.1, 0.4))
+        0.24
+        """
+        return (self.prompt_tokens * prices.prompt + self.reply_tokens * prices.reply) / 1e6
+
+
+def refuse_unreachable(url: str) -> None:
+    """Open one connection to a server and close it again, and raise an error if that fails.
+
+    A server behind a proxy is not checked, since the proxy would answer for it.
+
+    Raises:
+        ConfigError: If it is no address.
+        RunError: If there is no connection, with the reason.
+    """
+    check_address(url)
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme in getproxies() and not proxy_bypass(host):
+        return
+    try:
+        socket.create_connection((host, parts.port or PORTS[parts.scheme]), TIMEOUT_S).close()
+    except OSError as error:
+        raise RunError(
+            f"{without_secrets(url)} cannot be reached ({error.strerror or error}): start the "
+            "server, or correct the address, and run the same command again"
+        ) from None

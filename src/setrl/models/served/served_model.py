@@ -11,8 +11,7 @@ from typing import Any
 
 from setrl.models.generators import Ask, Completion, Failure, problem_seed
 from setrl.models.served.client import Choice, Client, RequestError
-from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import ChatMessage, Endpoint, Limits, refuse_unreachable
 from setrl.samples.values import LENGTH
 from setrl.support.errors import ConfigError, RunError
 
@@ -132,16 +131,16 @@ class _Work:
                 continue
             while left.numbers:  # some servers return fewer choices than requested
                 try:
-                    choices = await self._choices(left)
+                    choices = await self._ask_for_choices(left)
                 except RequestError as failure:
-                    self._fail(left, failure)
+                    self._put_failure(left, failure)
                     break
                 self.failed_in_row = 0
                 for number, choice in zip(left.numbers, choices, strict=False):
-                    self.put(_sample(left.problem, number, choice))
+                    self.put(_sample_of_choice(left.problem, number, choice))
                 left = replace(left, numbers=left.numbers[len(choices) :])
 
-    def _question(self, ask: Ask) -> tuple[dict[str, Any], str]:
+    def _body_and_key(self, ask: Ask) -> tuple[dict[str, Any], str]:
         first = problem_seed(self.seed, ask.problem) + ask.numbers[0]
         count, seed = min(len(ask.numbers), self.most or len(ask.numbers)), first % 2**31
         prompt: str | list[ChatMessage] = ask.prompt
@@ -151,7 +150,7 @@ class _Work:
         body = self.model.endpoint.body(prompt, n=count, seed=seed)
         return body, f"{ask.problem} {ask.numbers[0]}"
 
-    async def _choices(self, ask: Ask) -> list[Choice]:
+    async def _ask_for_choices(self, ask: Ask) -> list[Choice]:
         """Return what the server wrote; a server that refuses several samples at once gets one.
 
         Raises:
@@ -159,13 +158,13 @@ class _Work:
         """
         is_one = len(ask.numbers) == 1 or self.most == 1
         try:
-            choices = await self.client.ask(*self._question(ask), self._refuse_wrong_setup)
+            choices = await self.client.ask(*self._body_and_key(ask), self._refuse_wrong_setup)
             self.took_several |= not is_one
         except RequestError as failure:
             if failure.reason != REFUSED or is_one or self.took_several:
                 raise
             one = replace(ask, numbers=ask.numbers[:1])
-            choices = await self.client.ask(*self._question(one), self._refuse_wrong_setup)
+            choices = await self.client.ask(*self._body_and_key(one), self._refuse_wrong_setup)
             self.most = 1
         return choices
 
@@ -177,7 +176,7 @@ class _Work:
             hint = ": --no-chat sends plain text, which needs no template" if no_template else ""
             raise ConfigError(f"{endpoint.address} answered {failure.detail}{hint}") from None
 
-    def _fail(self, ask: Ask, failure: RequestError) -> None:
+    def _put_failure(self, ask: Ask, failure: RequestError) -> None:
         self.put(Failure(ask.problem, len(ask.numbers), failure.reason, failure.detail))
         if failure.reason == REFUSED:  # this prompt, as by a filter; the server is well
             self.refused.add(ask.problem)
@@ -191,7 +190,7 @@ class _Work:
             ) from None
 
 
-def _sample(problem: int, number: int, choice: Choice) -> Completion | Failure:
+def _sample_of_choice(problem: int, number: int, choice: Choice) -> Completion | Failure:
     """Return a sample; what the service ended, such as by a filter, is not the model's."""
     if choice.is_whole or choice.finish == LENGTH:
         return Completion(problem, number, choice.text, choice.finish)

@@ -60,11 +60,11 @@ class CompactDecoder:
         self.embedding = weights["model.embed_tokens.weight"]
         self.unembedding = model.get_output_embeddings().weight
         self.norm = weights["model.norm.weight"]
-        self.layers = [self._layer(weights, i) for i in range(config.num_hidden_layers)]
+        self.layers = [self._weights_of_layer(weights, i) for i in range(config.num_hidden_layers)]
         exponents = torch.arange(0, self.head_dim, 2) / self.head_dim
         self.frequencies = config.rope_parameters["rope_theta"] ** -exponents
 
-    def _layer(self, weights: dict[str, Tensor], index: int) -> _Layer:
+    def _weights_of_layer(self, weights: dict[str, Tensor], index: int) -> _Layer:
         def weight(name: str) -> Tensor:
             return weights[f"model.layers.{index}.{name}.weight"]
 
@@ -115,12 +115,12 @@ class CompactDecoder:
         rotation = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
         x = self.embedding[ids]
         for index, layer in enumerate(self.layers):
-            normal = self._normalise(x, layer.attention_norm)
+            normal = self._rms_normalise(x, layer.attention_norm)
             x = x + self._attend(layer, index, normal, seen, rotation)
-            gate, up = (self._normalise(x, layer.mlp_norm) @ layer.gate_up.T).chunk(2, -1)
+            gate, up = (self._rms_normalise(x, layer.mlp_norm) @ layer.gate_up.T).chunk(2, -1)
             x = x + (functional.silu(gate) * up) @ layer.down.T
         self.length = stop
-        return self._normalise(x, self.norm) @ self.unembedding.T
+        return self._rms_normalise(x, self.norm) @ self.unembedding.T
 
     def _attend(
         self, layer: _Layer, index: int, x: Tensor, seen: Tensor, rotation: tuple[Tensor, Tensor]
@@ -129,7 +129,7 @@ class CompactDecoder:
         new = slice(self.length, self.length + tokens)
         states = (x @ layer.query_key_value.T).view(rows, tokens, -1, self.head_dim)
         turned, value = states.split([self.heads + self.key_heads, self.key_heads], 2)
-        turned = self._normalise(turned, layer.query_key_norm)
+        turned = self._rms_normalise(turned, layer.query_key_norm)
         cos, sin = rotation
         turned = turned * cos + turned.roll(self.head_dim // 2, -1) * sin
         query, key = turned.split([self.heads, self.key_heads], 2)
@@ -145,5 +145,5 @@ class CompactDecoder:
         )
         return attended.transpose(1, 2).reshape(rows, tokens, -1) @ layer.output.T
 
-    def _normalise(self, x: Tensor, weight: Tensor) -> Tensor:
+    def _rms_normalise(self, x: Tensor, weight: Tensor) -> Tensor:
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * weight

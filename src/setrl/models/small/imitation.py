@@ -110,7 +110,7 @@ def imitate(
 ) -> None:
     """Teach a model the samples of examples, given their prompts; only samples enter the loss."""
     updates = math.ceil(len(examples) / course.batch_size) * course.epochs
-    optimizers = _optimizers(model, course.learning_rate)
+    optimizers = _make_optimizers(model, course.learning_rate)
     schedules = [
         get_linear_schedule_with_warmup(optimizer, int(WARMUP * updates), updates)
         for optimizer in optimizers
@@ -129,7 +129,7 @@ def imitate(
     progress.close()
 
 
-def _optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.optim.Optimizer]:
+def _make_optimizers(model: PreTrainedModel, learning_rate: float) -> list[torch.optim.Optimizer]:
     """Return Muon for the layers' matrices, which learn much faster with it; AdamW for the rest."""
     named = dict(model.named_parameters())
     matrices = [w for name, w in named.items() if w.ndim == 2 and "embed" not in name]

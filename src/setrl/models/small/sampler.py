@@ -63,7 +63,7 @@ def sample_ids(
     sample_some = _sample_compactly if is_compact(model) else _sample_by_generate
     groups: list[list[list[int]]] = []
     with torch.inference_mode():
-        for some_prompts, count in _batches(prompt_ids, n):
+        for some_prompts, count in _prompts_per_call(prompt_ids, n):
             found = sample_some(model, some_prompts, count, max_new_tokens, temperature, generator)
             if count < n and groups and len(groups[-1]) < n:
                 groups[-1].extend(found[0])
@@ -72,7 +72,7 @@ def sample_ids(
     return groups
 
 
-def _batches(
+def _prompts_per_call(
     prompt_ids: Sequence[Sequence[int]], n: int
 ) -> Iterator[tuple[Sequence[Sequence[int]], int]]:
     """Yield prompts with the number of their samples in one call: whole groups, or parts of one."""
@@ -125,7 +125,7 @@ def _sample_compactly(
             decoder.select(kept)
             row, token = row[kept], token[kept]
         logits = decoder.step(token)
-    return _cut(tokens_RT, ends, n)
+    return _cut_after_end(tokens_RT, ends, n)
 
 
 def _next_token(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -140,7 +140,7 @@ def _next_token(logits: Tensor, temperature: float, generator: torch.Generator) 
     return (probabilities / clocks).argmax(-1)
 
 
-def _cut(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[int]]]:
+def _cut_after_end(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[int]]]:
     """Cut token lists after their first end token, in groups of `n`."""
     is_end = torch.isin(tokens_RT, ends)
     length = torch.where(is_end.any(1), is_end.int().argmax(1) + 1, tokens_RT.shape[1])
@@ -183,4 +183,4 @@ def _sample_by_generate(
             pad_token_id=pad if pad is not None else int(ends[0]),
             **how,
         )
-    return _cut(tokens[:, ids.shape[1] :].cpu(), ends, n)
+    return _cut_after_end(tokens[:, ids.shape[1] :].cpu(), ends, n)

@@ -91,8 +91,8 @@ class Embedded:
 
 def embedded(bundle: str, data: Any) -> Embedded:
     """Return a bundle and its data for a page with its own HTML."""
-    script, style = _bundled(f"{bundle}.js"), _bundled(f"{bundle}.css")
-    return Embedded(POLICY.format(scripts=_hash(script)), style, script, _as_json(data))
+    script, style = _bundle_file(f"{bundle}.js"), _bundle_file(f"{bundle}.css")
+    return Embedded(POLICY.format(scripts=_script_hash(script)), style, script, _as_json(data))
 
 
 def playground() -> Page:
@@ -108,7 +108,7 @@ def is_page(path: Path) -> bool:
         return MARK.encode() in file.read(2_000)
 
 
-def _bundled(name: str) -> str:
+def _bundle_file(name: str) -> str:
     """Return a file of the bundle, in a form that may stand inside an HTML element."""
     text = files("setrl.show.lab").joinpath("bundle", name).read_text("utf-8").strip()
     # Either would end the element early; the build must not write them.
@@ -123,6 +123,6 @@ def _as_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _hash(script: str) -> str:
+def _script_hash(script: str) -> str:
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

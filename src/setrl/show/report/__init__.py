@@ -64,8 +64,8 @@ def report_files(
         DataError: If a file cannot be read.
     """
     with _needs_drawing():
-        from setrl.show.report.own_files import data_of
         from setrl.show.report.page import write_data
+        from setrl.show.report.run import data_of
     folder = Path(folder)
     page = folder / REPORT
     if folder.exists() and (Run(folder).kind is not None or not folder.is_dir() or (

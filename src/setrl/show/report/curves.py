@@ -11,8 +11,8 @@ import numpy as np
 from setrl.evaluate.bands import Band
 from setrl.evaluate.estimators import Floats
 from setrl.evaluate.intervals import Difference, Estimate
+from setrl.evaluate.looks import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.evaluate.metrics import METRICS
-from setrl.evaluate.step_names import CONTROL_OVER_STEPS, OVER_STEPS
 from setrl.evaluate.summary import SplitSummary
 from setrl.logs.run import base_as_cold, is_base
 from setrl.show.report.figures_evaluation import difference_to
@@ -20,6 +20,7 @@ from setrl.show.report.headlines import is_over_all, time_title
 from setrl.show.report.over_steps import (
     CONTROL_RETURN,
     RESETS,
+    mean_of_known,
     on_common_steps,
     rolling_mean,
     share_fills,
@@ -43,7 +44,7 @@ def evaluation_curves(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     """Return metrics over k of each arm on a split, and paired differences to the reference."""
     arms = main_arms(list(split.arms))
     reference = run.summary.reference
-    curves = [_over_k(split, arms, reference, name) for name in OVER_K]
+    curves = [_metric_over_k(split, arms, reference, name) for name in OVER_K]
     return {
         "split": shown_split(split.split),
         "reference": reference,
@@ -51,17 +52,17 @@ def evaluation_curves(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     }
 
 
-def _over_k(
+def _metric_over_k(
     split: SplitSummary, arms: Sequence[str], reference: str | None, name: str
 ) -> dict[str, Any] | None:
     """Return one metric; None if no arm has a value above 0."""
-    values = {arm: _rows(split.arms[arm].metrics, name) for arm in arms}
+    values = {arm: _rows_over_k(split.arms[arm].metrics, name) for arm in arms}
     values = {arm: rows for arm, rows in values.items() if rows}
     shows_something = any(row[1] > 0 for rows in values.values() for row in rows)
     if not values or not (shows_something or name == "pass"):
         return None
     to = {arm: d for arm in arms if (d := difference_to(split, arm, reference))}
-    differences = {arm: rows for arm, d in to.items() if (rows := _rows(d.metrics, name))}
+    differences = {arm: rows for arm, d in to.items() if (rows := _rows_over_k(d.metrics, name))}
     is_pass = name == "pass"
     return {
         "name": name,
@@ -69,29 +70,33 @@ def _over_k(
         "share": METRICS[name].share,
         "values": values,
         "differences": differences,
-        "bands": _bands({arm: split.arms[arm].band for arm in arms}) if is_pass else {},
-        "difference_bands": _bands({arm: to[arm].band for arm in differences}) if is_pass else {},
+        "bands": _band_rows({arm: split.arms[arm].band for arm in arms}) if is_pass else {},
+        "difference_bands": _band_rows({arm: to[arm].band for arm in differences})
+        if is_pass
+        else {},
     }
 
 
-def _rows(metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str) -> CurveRows:
+def _rows_over_k(
+    metrics: Mapping[str, Estimate] | Mapping[str, Difference], name: str
+) -> CurveRows:
     """[k, value, low, high] of a metric over k, smallest k first."""
     ks = sorted(int(key.partition("@")[2]) for key in metrics if key.partition("@")[0] == name)
     estimates = [(k, metrics[f"{name}@{k}"]) for k in ks]
     return [[k, estimate.value, estimate.low, estimate.high] for k, estimate in estimates]
 
 
-def _bands(bands: Mapping[str, Band | None]) -> dict[str, CurveRows]:
+def _band_rows(bands: Mapping[str, Band | None]) -> dict[str, CurveRows]:
     """[k, low, high] of the bands that hold for all k at once; where there are many k, some."""
     rows_of = {}
     for arm, band in bands.items():
         if band is not None and band.is_known:
             at_k = zip(band.ks, band.low, band.high, strict=True)
-            rows_of[arm] = [list(row) for row in at_k if _is_shown(row[0])]
+            rows_of[arm] = [list(row) for row in at_k if _is_shown_k(row[0])]
     return rows_of
 
 
-def _is_shown(k: int) -> bool:
+def _is_shown_k(k: int) -> bool:
     """Every k up to 32, then ever fewer: about 16 for each factor of 2."""
     return k <= 32 or k % 2 ** max(k.bit_length() - 5, 0) == 0
 
@@ -104,7 +109,7 @@ def training_curves(run: ReportedRun) -> tuple[list[dict[str, Any]], list[str]]:
     arms = main_arms(list(run.trained))
     panels, constant = [], []
     for key, (title, share) in OVER_STEPS.items():
-        panel, values = _over_steps(run, arms, key, title, share)
+        panel, values = _panel_over_steps(run, arms, key, title, share)
         if len(values) > 1:
             panels.append(panel)
         elif values:
@@ -113,7 +118,7 @@ def training_curves(run: ReportedRun) -> tuple[list[dict[str, Any]], list[str]]:
     return panels, constant
 
 
-def _over_steps(
+def _panel_over_steps(
     run: ReportedRun, arms: Sequence[str], key: str, title: str, share: bool
 ) -> tuple[dict[str, Any], set[float]]:
     """Return one panel, and all values in it."""
@@ -156,14 +161,14 @@ def control_curves(run: ReportedRun) -> list[dict[str, Any]]:
     evaluated = {key: in_words(key.partition("/")[2]) for key in sorted(keys)
                  if key.startswith("evaluation/")}  # fmt: skip
     wanted = {**evaluated, **CONTROL_OVER_STEPS}
-    panels = [_over_environment_steps(run, key, wanted[key]) for key in wanted if key in keys]
+    panels = [_panel_over_environment_steps(run, key, wanted[key]) for key in wanted if key in keys]
     # What limits a user may be steps or resets: a vine needs no reset.
     counted = [key for key in (*evaluated, CONTROL_RETURN[0]) if RESETS in keys and key in keys]
-    panels += [_over_environment_steps(run, key, wanted[key], RESETS) for key in counted[-1:]]
+    panels += [_panel_over_environment_steps(run, key, wanted[key], RESETS) for key in counted[-1:]]
     return [panel for panel in panels if panel is not None]
 
 
-def _over_environment_steps(
+def _panel_over_environment_steps(
     run: ReportedRun, key: str, title: str, over: str = "step"
 ) -> dict[str, Any] | None:
     """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
@@ -175,14 +180,14 @@ def _over_environment_steps(
     most = MOST_POINTS_OF_MANY if len(known) > MANY_ARMS else MOST_POINTS
     longest = max(len(steps_T) for steps_T, _ in known.values())
     grid = np.linspace(first, last, max(2, min(most, longest)))
-    curves = {arm: _on_grid(grid, *curve) for arm, curve in known.items()}
+    curves = {arm: _curve_on_grid(grid, *curve) for arm, curve in known.items()}
     panel = {"key": key, "label": title, "share": False, "curves": curves}
     if over == RESETS:
         panel |= {"key": f"{key} over resets", "x": {"label": "resets", "name": "reset"}}
     return panel
 
 
-def _on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]:
+def _curve_on_grid(grid: Floats, steps_T: Floats, values_RT: Floats) -> dict[str, Any]:
     """Return a curve at the places of a grid that lie within its steps."""
     inside = grid[(grid >= steps_T[0]) & (grid <= steps_T[-1])]
     rows = np.array([np.interp(inside, steps_T, row) for row in values_RT])
@@ -203,15 +208,15 @@ def control_times(run: ReportedRun) -> list[dict[str, Any]]:
             "arm": arm,
             "runs": len(seeds),
             "steps": float(sum(seed.last_step for seed in seeds)),
-            "seconds": sum(map(_elapsed, clocks)) if len(clocks) == len(seeds) else math.nan,
+            "seconds": sum(map(_elapsed_time, clocks)) if len(clocks) == len(seeds) else math.nan,
         })  # fmt: skip
     return times
 
 
-def _elapsed(seconds_T: Floats) -> float:
+def _elapsed_time(seconds_T: Floats) -> float:
     """Return the time of a training run, whose clock restarts at 0 whenever it is resumed.
 
-    >>> _elapsed(np.array([1.0, 5.0, 2.0, 3.0]))
+    >>> _elapsed_time(np.array([1.0, 5.0, 2.0, 3.0]))
     8.0
     """
     known = seconds_T[~np.isnan(seconds_T)]
@@ -245,7 +250,7 @@ def step_times(run: ReportedRun) -> dict[str, Any] | None:
         step = _mean_seconds(run, arm, "time/step")
         if math.isnan(step):
             continue
-        names = dict.fromkeys([*PARTS, *_logged_parts(run, arm)])
+        names = dict.fromkeys([*PARTS, *_logged_step_parts(run, arm)])
         parts = {name: _mean_seconds(run, arm, f"time/{name}") for name in names}
         parts = {name: seconds for name, seconds in parts.items() if not math.isnan(seconds)}
         parts["rest"] = max(step - sum(parts.values()), 0.0)
@@ -253,7 +258,7 @@ def step_times(run: ReportedRun) -> dict[str, Any] | None:
     return {"headline": time_title(run), "arms": arms} if arms else None
 
 
-def _logged_parts(run: ReportedRun, arm: str) -> list[str]:
+def _logged_step_parts(run: ReportedRun, arm: str) -> list[str]:
     """Names of the parts of a step that were timed; parts of parts ("reward/…") are left out."""
     names = {key.removeprefix("time/") for seed in run.seeds(arm) for key in seed.metrics
              if key.startswith("time/")}  # fmt: skip
@@ -263,9 +268,7 @@ def _logged_parts(run: ReportedRun, arm: str) -> list[str]:
 def _mean_seconds(run: ReportedRun, arm: str, key: str) -> float:
     """Return the mean over all steps of all seeds; NaN if it was not logged."""
     rows = [seed.metrics[key] for seed in run.seeds(arm) if key in seed.metrics]
-    values = np.concatenate(rows) if rows else np.array([])
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else math.nan
+    return mean_of_known(np.concatenate(rows)) if rows else math.nan
 
 
 def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Figures of the evaluation: curves over k with paired differences, and frontiers of arms."""
+"""Figures of the evaluation: curves over k with paired differences, frontiers, kept problems."""
 
 from __future__ import annotations
 
@@ -10,15 +10,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from setrl.evaluate.comparison import STATES, SupportAt, support_of
 from setrl.evaluate.intervals import WithInterval
 from setrl.evaluate.outcomes import diversity_metrics, metric_names, quality_metric
+from setrl.evaluate.problems import on_common
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
 from setrl.logs.run import BASE
-from setrl.show.report import env_steps, headlines
-from setrl.show.report.drawing import Chart, EndLabel, interval_curves, label_ends
-from setrl.show.report.front import draw_front, front_legend
-from setrl.show.report.run import ReportedRun, titled
+from setrl.show.report import headlines
+from setrl.show.report.drawing import (
+    Chart,
+    EndLabel,
+    draw_front,
+    front_legend,
+    interval_curves,
+    label_ends,
+)
+from setrl.show.report.run import ReportedRun, shown_split, titled
+from setrl.show.report.run_state import env_steps_in_words
 from setrl.show.report.style import (
+    AXIS_SIZE,
+    GREEN,
+    LABEL_SIZE,
+    OTHER_FILL,
     Theme,
     canvas,
     k_axis,
@@ -27,7 +40,7 @@ from setrl.show.report.style import (
     points_axis,
     set_title,
 )
-from setrl.support.wording import count, in_words, percent_tick
+from setrl.support.wording import count, in_words, percent_tick, plain
 
 SWEEPS = (
     "Lines join the arms of a sweep; the names at their ends are the first and the last settings."
@@ -61,7 +74,7 @@ def pass_at_k(run: ReportedRun, split: SplitSummary) -> Chart:
 
 def _draw_pass_curves(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Theme) -> None:
     arms = {arm: split.arms[arm] for arm in main_arms(list(split.arms))}
-    ks, ends = _draw_curves(ax, run, arms, theme)
+    ks, ends = _draw_pass_with_band(ax, run, arms, theme)
     ax.set_ylim(top=min(1.02, ax.get_ylim()[1]))
     percent_axis(ax)
     set_title(ax, titled("pass@k", split.split), theme)
@@ -75,7 +88,7 @@ def _draw_differences(ax: Axes, run: ReportedRun, split: SplitSummary, theme: Th
     if not differences or reference is None:
         ax.set_axis_off()
         return
-    ks, ends = _draw_curves(ax, run, differences, theme)
+    ks, ends = _draw_pass_with_band(ax, run, differences, theme)
     ax.axhline(0, color=theme.muted, linewidth=1)
     points_axis(ax)
     set_title(ax, f"paired difference to {run.looks[reference].label}, points", theme)
@@ -92,7 +105,7 @@ def difference_to(split: SplitSummary, arm: str, reference: str | None) -> ArmDi
     return difference and difference.negated()
 
 
-def _draw_curves(
+def _draw_pass_with_band(
     ax: Axes, run: ReportedRun, of: Mapping[str, ArmSummary] | Mapping[str, ArmDifference],
     theme: Theme,
 ) -> tuple[list[int], list[EndLabel]]:  # fmt: skip
@@ -111,7 +124,7 @@ def _draw_curves(
 
 
 @dataclass(frozen=True)
-class _Panel:
+class _FrontierPanel:
     """One axis of a frontier: what is up, and the place of each arm."""
 
     title: str
@@ -125,7 +138,7 @@ def frontier(run: ReportedRun, split: SplitSummary) -> Chart:
     right = f"correct strategies in {count(k, 'sample')}"
     titles = {f"correct_strategies@{k}": right, f"pass@{k}": ""}
     panels = [
-        _Panel(
+        _FrontierPanel(
             titled(titles[metric] or metric, split.split),
             {arm: (s.metrics["pass@1"], s.metrics[metric]) for arm, s in split.arms.items()
              if metric in s.metrics},
@@ -138,7 +151,7 @@ def frontier(run: ReportedRun, split: SplitSummary) -> Chart:
     headline = headlines.frontier_title(run, split, k)
     intervals = run.summary.intervals.in_words(split.seeds)
     note = f"Means with {intervals}. Up and to the right is better. {SWEEPS}"
-    return _frontier(run, f"frontier_{split.split}", headline, note, "pass@1", panels)
+    return _frontier_chart(run, f"frontier_{split.split}", headline, note, "pass@1", panels)
 
 
 def control_frontier(run: ReportedRun) -> list[Chart]:
@@ -150,7 +163,7 @@ def control_frontier(run: ReportedRun) -> list[Chart]:
     if quality is None or not diversity:
         return []
     panels = [
-        _Panel(
+        _FrontierPanel(
             in_words(metric),
             {arm: (run.outcome(arm, quality), run.outcome(arm, metric)) for arm in evaluated},
         )
@@ -159,15 +172,20 @@ def control_frontier(run: ReportedRun) -> list[Chart]:
     headline = f"{run.name}: {in_words(quality)} against {' and '.join(map(in_words, diversity))}"
     note = (
         "Each point is an arm: the mean over seeds, with bars of one standard error. "
-        f"{env_steps.in_sentence(run)}. Up and to the right is better; compare arms of the same "
+        f"{env_steps_in_words(run)}. Up and to the right is better; compare arms of the same "
         "success. "
         f"{SWEEPS}"
     )
-    return [_frontier(run, "frontier", headline, note, in_words(quality), panels)]
+    return [_frontier_chart(run, "frontier", headline, note, in_words(quality), panels)]
 
 
-def _frontier(
-    run: ReportedRun, name: str, headline: str, note: str, across: str, panels: Sequence[_Panel]
+def _frontier_chart(
+    run: ReportedRun,
+    name: str,
+    headline: str,
+    note: str,
+    across: str,
+    panels: Sequence[_FrontierPanel],
 ) -> Chart:
     def draw(theme: Theme) -> Figure:
         figure, axes = canvas(
@@ -179,7 +197,7 @@ def _frontier(
             set_title(ax, panel.title, theme)
             ax.set_xlabel(across)
             for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
-                axis.set_major_formatter(FuncFormatter(_up_to_all))
+                axis.set_major_formatter(FuncFormatter(_percent_up_to_all))
         shown = {arm: run.looks[arm] for panel in panels for arm in panel.points}
         front_legend(figure, shown, theme)
         return figure
@@ -187,6 +205,64 @@ def _frontier(
     return Chart(name, headline, note, draw)
 
 
-def _up_to_all(share: float, _position: int | None = None) -> str:
+def _percent_up_to_all(share: float, _position: int | None = None) -> str:
     """Write a tick as a percentage; "" beyond 100%, where the axis only has room for markers."""
     return percent_tick(share) if share <= 1 + 1e-9 else ""
+
+
+def support_charts(run: ReportedRun, split: SplitSummary) -> list[Chart]:
+    """Draw how many problems each arm preserves, loses and gains; nothing where none changed."""
+    reference = run.summary.reference
+    rows = {} if reference is None else _support_of_arms(run, split, reference)
+    if reference is None or all(max(row.lost, row.gained) < 0.05 for row in rows.values()):
+        return []
+    k = next(iter(rows.values())).k
+    reference_label = run.looks[reference].label
+    headline = "; ".join(
+        f"{run.looks[arm].label} loses {_problems_text(row.lost)} of {reference_label}'s "
+        f"{_problems_text(row.preserved + row.lost)} problems "
+        f"and gains {_problems_text(row.gained)}"
+        for arm, row in rows.items()
+    )
+
+    def draw(theme: Theme) -> Figure:
+        figure, (ax,) = canvas(theme, headline, 1, 0.5 * len(rows) + 0.6, margins=(2.2, 0.4))
+        labels = [run.looks[arm].label for arm in rows]
+        start = [0.0] * len(rows)
+        for state, fill in zip(STATES, (theme.plus, theme.minus, GREEN, OTHER_FILL), strict=True):
+            width = [getattr(row, state) for row in rows.values()]
+            ax.barh(labels, width, left=start, color=fill, label=state, edgecolor=theme.paper)
+            start = [a + b for a, b in zip(start, width, strict=True)]
+        ax.invert_yaxis()
+        ax.grid(visible=False)
+        ax.set_xlabel(f"{shown_split(split.split)} problems", fontsize=AXIS_SIZE)
+        ax.legend(
+            ncols=4, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=LABEL_SIZE,
+            labelcolor=theme.ink,
+        )  # fmt: skip
+        return figure
+
+    note = (
+        f"With {count(k, 'sample')} of each problem: preserved, right in "
+        f"{reference_label} and in the arm; lost, only in {reference_label}; "
+        "gained, only in the arm; outside, in neither. Expected numbers of problems, mean over "
+        "seeds. What is lost with so many samples may still have a small success rate."
+    )
+    return [Chart(f"support_{split.split}", headline, note, draw)]
+
+
+def _support_of_arms(run: ReportedRun, split: SplitSummary, reference: str) -> dict[str, SupportAt]:
+    """Return the support dynamics from the reference to each other arm, at the largest k."""
+    given = run.evaluations.get(split.split, {})  # a published run has only numbers
+    if reference not in given:
+        return {}
+    arms = [arm for arm in main_arms(list(split.arms)) if arm != reference]
+    found = on_common({arm: list(given[arm].values()) for arm in (reference, *arms)}).arms
+    k = min(one.n for seeds in found.values() for one in seeds)
+    return {
+        arm: support_of(found[reference], found[arm], [k]).rows[0] for arm in arms if arm in found
+    }
+
+
+def _problems_text(problems: float) -> str:
+    return plain(problems, 1 if abs(problems - round(problems)) > 0.05 else 0)

@@ -18,6 +18,7 @@ from setrl.evaluate.outcomes import unbeaten
 from setrl.evaluate.summary import ArmDifference, SplitSummary
 from setrl.evaluate.verdicts import place
 from setrl.logs.run import is_base
+from setrl.show.report.over_steps import mean_of_known
 from setrl.show.report.run import GIVEN, ReportedRun, on_split
 from setrl.show.report.style import main_arms
 from setrl.support.wording import count, in_a_row, percent
@@ -28,7 +29,7 @@ FIRST = "pass@1"  # the k that was fixed beforehand
 Verdict = Literal["above", "below", "unclear", "fact"]
 
 
-def verdict(difference: Difference) -> Verdict:
+def judge_difference(difference: Difference) -> Verdict:
     """Judge what a paired difference shows."""
     if not difference.excludes_zero:
         return "unclear"
@@ -61,12 +62,14 @@ def pass_at_k_title(run: ReportedRun, split: SplitSummary) -> str:
         "above": f"above {reference}", "below": f"below {reference}",
         "unclear": f"not distinguishable from {reference}",
     }  # fmt: skip
-    first = _in_groups(run, [(one, with_one[verdict(one.metrics[FIRST])]) for one in found])
-    others = _in_groups(run, [(one, place(one.band, reference)) for one in found])
+    first = _arms_by_place(
+        run, [(one, with_one[judge_difference(one.metrics[FIRST])]) for one in found]
+    )
+    others = _arms_by_place(run, [(one, place(one.band, reference)) for one in found])
     return f"pass@1{on_split(split.split)}: {first}. All k at once: {others}"
 
 
-def _in_groups(run: ReportedRun, placed: Sequence[tuple[ArmDifference, str]]) -> str:
+def _arms_by_place(run: ReportedRun, placed: Sequence[tuple[ArmDifference, str]]) -> str:
     """Write arms with the same place in one phrase."""
     together: dict[str, list[str]] = {}
     for one, where in placed:
@@ -84,7 +87,7 @@ def first_and_last(run: ReportedRun, arm: str, key: str) -> tuple[float, float] 
         return None
     values_RT = series[1]
     tenth = max(1, values_RT.shape[1] // 10)
-    return _mean(values_RT[:, :tenth]), _mean(values_RT[:, -tenth:])
+    return mean_of_known(values_RT[:, :tenth]), mean_of_known(values_RT[:, -tenth:])
 
 
 def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
@@ -143,8 +146,3 @@ def differences_to_reference(run: ReportedRun, split: SplitSummary) -> list[ArmD
         return []
     arms = [a for a in main_arms(list(split.arms)) if a != reference and not is_base(a)]
     return [difference for arm in arms if (difference := split.difference(arm, reference))]
-
-
-def _mean(values: np.ndarray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")

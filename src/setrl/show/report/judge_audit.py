@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core import methods
-from setrl.evaluate.agreement import Labeling
 from setrl.evaluate.intervals import mean_over_problems
-from setrl.evaluate.judge_audit import JudgeFindings
+from setrl.evaluate.judge_audit import JudgeFindings, Labeling
 from setrl.judges.base import Group
 from setrl.samples.labels import by_first_appearance
 from setrl.show.lab import Page
@@ -54,7 +53,7 @@ def audit_record(
     """
     comparisons = {
         name: {
-            measure: _estimate(values)
+            measure: _mean_over_groups(values)
             for measure, values in getattr(found, name).items()
             if not (name == "itself" and measure in WITHOUT_REFERENCE)
         }
@@ -67,10 +66,10 @@ def audit_record(
         "groups": found.groups,
         "orders": found.orders,
         "judgements_unknown": found.unknown,
-        "strategies": _estimate(found.strategies),
+        "strategies": _mean_over_groups(found.strategies),
         "agreement": comparisons,
         "by_group": {
-            name: {measure: _rounded(getattr(found, name)[measure]) for measure in measures}
+            name: {measure: _rounded_or_none(getattr(found, name)[measure]) for measure in measures}
             for name, measures in comparisons.items()
         },
         "prompts": [group.prompt[:PROMPT_SHOWN] for group in groups],
@@ -78,7 +77,7 @@ def audit_record(
     }
 
 
-def _rounded(values: Sequence[float]) -> list[float | None]:
+def _rounded_or_none(values: Sequence[float]) -> list[float | None]:
     return [round(value, DIGITS) if value == value else None for value in values]
 
 
@@ -89,23 +88,25 @@ def _contradictions(
     flips = list(enumerate(found.itself.get("flips", [])))
     worst = sorted((one for one in flips if one[1] > 0), key=lambda one: (-one[1], one[0]))
     return [
-        _example(place, groups[place], found.labels[place], gold[place] if gold else None)
+        _contradiction_example(
+            place, groups[place], found.labels[place], gold[place] if gold else None
+        )
         for place, _ in worst[:MOST_EXAMPLES]
         if place < len(groups)
     ]
 
 
-def _example(
+def _contradiction_example(
     place: int, group: Group, labels_R: Sequence[Labeling | None], gold: Labeling | None
 ) -> dict[str, Any]:
     names_R = [None if labels is None else by_first_appearance(labels) for labels in labels_R]
     truth = None if gold is None else by_first_appearance(gold)
     return {
         "group": place,
-        "prompt": _cut(group.prompt),
+        "prompt": _cut_text(group.prompt),
         "samples": [
             {
-                "text": _cut(text),
+                "text": _cut_text(text),
                 "labels": [None if names is None else int(names[n]) for names in names_R],
                 "gold": None if truth is None else int(truth[n]),
             }
@@ -114,7 +115,7 @@ def _example(
     }
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= TEXT_SHOWN else text[:TEXT_SHOWN] + " …"
 
 
@@ -124,29 +125,29 @@ def audit_in_words(record: dict[str, Any]) -> list[str]:
     method = methods.labels.get(record["method"], record["method"])
     itself, gold = found.get("itself", {}), found.get("gold", {})
     lines = []
-    if _is_known(itself.get("flips")):
+    if _has_value(itself.get("flips")):
         lines.append(f"When the judge “{judge}” sees the same samples in another order, "
-                     f"{_share(itself['flips'])} of them change their strategy.")  # fmt: skip
+                     f"{_share_text(itself['flips'])} of them change their strategy.")  # fmt: skip
     else:
         lines.append(f"How much the strategies of the judge “{judge}” depend on the order of the "
                      "samples is not known: no group was judged in two orders.")  # fmt: skip
-    if _is_known(gold.get("flips")):
-        lines.append(f"Compared with the gold labels, {_share(gold['flips'])} of the samples are "
-                     "of another strategy.")  # fmt: skip
-    if _is_known(itself.get("signs_changed")):
+    if _has_value(gold.get("flips")):
+        lines.append(f"Compared with the gold labels, {_share_text(gold['flips'])} of the samples "
+                     "are of another strategy.")  # fmt: skip
+    if _has_value(itself.get("signs_changed")):
         lines.append(f"From one order to another, the advantages of {method} "
                      f"with K = {record['set_size']} change their sign for "
-                     f"{_share(itself['signs_changed'])} of the samples.")  # fmt: skip
+                     f"{_share_text(itself['signs_changed'])} of the samples.")  # fmt: skip
     asked = record["groups"] * record["orders"]
     lines.append(f"{record['judgements_unknown']} of {asked} judgements failed.")
     return lines
 
 
-def _is_known(estimate: dict[str, Any] | None) -> bool:
+def _has_value(estimate: dict[str, Any] | None) -> bool:
     return estimate is not None and estimate["value"] is not None
 
 
-def _share(estimate: dict[str, Any]) -> str:
+def _share_text(estimate: dict[str, Any]) -> str:
     """Write a share, with its interval if several groups give one."""
     value = percent(estimate["value"])
     if estimate["low"] is None or estimate["groups"] < 2:
@@ -168,14 +169,14 @@ def audit_markdown(record: dict[str, Any]) -> str:
     names = list(record["agreement"])
     head = ["agreement with", *(COMPARISONS[name] for name in names)]
     rows = [
-        [title, *(_cell(record["agreement"][name].get(measure)) for name in names)]
+        [title, *(_mean_text(record["agreement"][name].get(measure)) for name in names)]
         for measure, title in ROWS.items()
     ]
     judgements = record["groups"] * record["orders"]
     words = (
         f"Judge {record['judge']} on {record['file']}: {record['groups']} groups, each judged in "
         f"{record['orders']} orders; {record['judgements_unknown']} of {judgements} judgements "
-        f"unknown; {_cell(record['strategies'])} strategies per group."
+        f"unknown; {_mean_text(record['strategies'])} strategies per group."
     )
     note = (
         "Mean over groups, with its 95% interval over groups in brackets. − means that a measure "
@@ -207,7 +208,7 @@ def write_audit(
     return written
 
 
-def _estimate(values: list[float]) -> dict[str, Any]:
+def _mean_over_groups(values: list[float]) -> dict[str, Any]:
     """Return a mean over groups for JSON: an undefined number is null."""
     found = asdict(mean_over_problems(values))
     found["groups"] = found.pop("problems")
@@ -215,7 +216,7 @@ def _estimate(values: list[float]) -> dict[str, Any]:
     return {key: value if value == value else None for key, value in found.items()}
 
 
-def _cell(estimate: dict[str, Any] | None) -> str:
+def _mean_text(estimate: dict[str, Any] | None) -> str:
     """Write a mean with its interval, and n if it is undefined in some groups."""
     if estimate is None:
         return ""

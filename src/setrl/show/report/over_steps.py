@@ -53,18 +53,20 @@ def share_fills(run: ReportedRun) -> dict[str, str]:
     """Strategy → fill, for the commonest strategies of the run, in all figures and tables."""
     seeds = [seed for seeds in run.trained.values() for seed in seeds if seed.metrics]
     means = {
-        key.removeprefix(SHARE): float(np.mean([_share(seed, key).mean() for seed in seeds]))
-        for key in _share_keys(seeds)
+        key.removeprefix(SHARE): float(
+            np.mean([_share_at_steps(seed, key).mean() for seed in seeds])
+        )
+        for key in _logged_share_keys(seeds)
     }
     return strategy_fills(means)
 
 
-def _share(seed: Seed, key: str) -> Floats:
+def _share_at_steps(seed: Seed, key: str) -> Floats:
     """Return a strategy's share at each step: 0 where it was not logged."""
     return np.nan_to_num(seed.metrics.get(key, np.zeros(len(seed.steps))))
 
 
-def _share_keys(seeds: Sequence[Seed]) -> list[str]:
+def _logged_share_keys(seeds: Sequence[Seed]) -> list[str]:
     return list(
         dict.fromkeys(key for seed in seeds for key in seed.metrics if key.startswith(SHARE))
     )
@@ -78,7 +80,7 @@ def stacked_shares(
     Strategies without a fill are added up as "other".
     """
     seeds = [seed for seed in run.seeds(arm) if seed.metrics]
-    keys = _share_keys(seeds)
+    keys = _logged_share_keys(seeds)
     if not keys:
         return np.array([]), {}
     steps = seeds[0].metrics["step"]
@@ -86,7 +88,7 @@ def stacked_shares(
     for key in keys:
         name = key.removeprefix(SHARE)
         for seed in seeds:
-            smooth = rolling_mean(_share(seed, key), smoothing(run))
+            smooth = rolling_mean(_share_at_steps(seed, key), smoothing(run))
             row = np.interp(steps, seed.steps, smooth)
             stack[name if name in fills else "other"] += row / len(seeds)
     return steps, stack
@@ -117,3 +119,9 @@ def rolling_mean(values: Floats, window: int) -> Floats:
     total = over_window(np.nan_to_num(values))
     count = over_window((~np.isnan(values)).astype(np.float64))
     return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+
+def mean_of_known(values: Floats) -> float:
+    """Return the mean of all values but NaN; NaN without any."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")

@@ -1,6 +1,7 @@
 """A run's figures and tables as a page in HTML, and as a folder with a page in Markdown.
 
-The HTML file loads nothing else. Every sentence and number is computed from the run.
+The HTML file loads nothing else; its script reads curves, examples and words as JSON. Every
+sentence and number is computed from the run.
 """
 
 from __future__ import annotations
@@ -19,21 +20,33 @@ from setrl.evaluate.outcomes import metric_names
 from setrl.evaluate.summary import SplitSummary
 from setrl.logs.run import CONFIG, FIGURES
 from setrl.show.lab import embedded
-from setrl.show.report import env_steps, figures_evaluation
+from setrl.show.report import figures_evaluation
+from setrl.show.report.curves import (
+    control_curves,
+    control_times,
+    evaluation_curves,
+    frontier_points,
+    share_curves,
+    step_times,
+    training_curves,
+)
 from setrl.show.report.drawing import Chart
-from setrl.show.report.figure_support import support_charts
-from setrl.show.report.missing_credit import warnings_of
-from setrl.show.report.page_data import page_data
-from setrl.show.report.progress import progress_of
+from setrl.show.report.figures_evaluation import support_charts
+from setrl.show.report.headlines import headline_k, pass_at_k_title
+from setrl.show.report.over_steps import outside_sweeps_or_middle, smoothing
 from setrl.show.report.run import GIVEN, ReportedRun
-from setrl.show.report.style import LIGHT, WARNING
+from setrl.show.report.run_state import env_steps_in_words, progress_of, warnings_of
+from setrl.show.report.solved import solved_by_one
+from setrl.show.report.style import LETTERS, LIGHT, WARNING
 from setrl.show.report.tables import Table, tables
-from setrl.show.report.verdict import verdict_in_words
+from setrl.show.report.verdict import outcomes_of, verdict_in_words
 from setrl.support import files, wording
+from setrl.support.files.atomic import plain_json
 from setrl.support.files.progress import watched
 from setrl.support.secrets import without_secrets
 from setrl.train.runs.written import REPORT
 
+DIGITS = 6  # significant ones: more than a plot or a table of a page shows
 NUMBERS = "summary.json"
 MARKS = {"above": "▲", "below": "▼"}
 
@@ -61,7 +74,7 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
 def write_data(run: ReportedRun) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
     said = verdict_in_words(run)
-    files.write_json(run.path / NUMBERS, {**_numbers(run), "verdict": said})
+    files.write_json(run.path / NUMBERS, {**_summary_numbers(run), "verdict": said})
     (run.path / FIGURES).mkdir(exist_ok=True)
     drawn = charts(run)
     for chart in watched(drawn, "draw", len(drawn), unit="figure"):
@@ -129,10 +142,10 @@ def render(run: ReportedRun) -> str:
         marks=MARKS,
         tables=shown,
         measured={name.partition("@")[0] for table in shown for name in table.columns},
-        reference=_reference(run),
+        reference=_reference_label(run),
         views=run.views,
-        sampled=lambda split: _sampled(run, split),
-        env_steps=env_steps.in_sentence(run),
+        sampled=lambda split: _samples_in_words(run, split),
+        env_steps=env_steps_in_words(run),
         facts=facts(run),
         config_text=_config_text(run),
     )
@@ -147,14 +160,14 @@ def markdown(run: ReportedRun, shown: Sequence[Chart]) -> str:
         *warnings,
         f"Written by `setrl report {run.path.name} --publish`; do not edit.",
         *(["\n".join(verdict)] if verdict else []),
-        *(f"**{table.caption}**\n\n{_table(table)}" for table in tables(run)),
+        *(f"**{table.caption}**\n\n{_table_in_markdown(table)}" for table in tables(run)),
         *(f"![{chart.headline}]({chart.name}.png)\n\n{chart.note}" for chart in shown),
         "\n".join(f"- {name}: {value}" for name, value in facts(run).items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(table: Table) -> str:
+def _table_in_markdown(table: Table) -> str:
     rows = [
         [name, *("<br>".join((cell.text, *cell.details)) for cell in cells)]
         for name, cells in table.rows
@@ -172,8 +185,8 @@ def facts(run: ReportedRun) -> dict[str, str]:
         "command": seed.get("command"),
         "commit": str(git.get("commit") or "")
         + (" (with changes that are not committed)" if git.get("dirty") else ""),
-        "domain": _with_options(config.get("domain")),
-        "task": _with_options(config.get("task")),
+        "domain": _named_with_options(config.get("domain")),
+        "task": _named_with_options(config.get("task")),
         "steps": config.get("steps"),
         "environment steps": config.get("total_steps"),
         "samples of a training step": "{prompts_per_step} prompts × {samples_per_prompt} samples"
@@ -183,7 +196,7 @@ def facts(run: ReportedRun) -> dict[str, str]:
     return {key: without_secrets(str(value)) for key, value in known.items() if value}
 
 
-def _with_options(named: Any) -> str:
+def _named_with_options(named: Any) -> str:
     """Write in words what a config names by a string, or by a mapping of name and options."""
     if not isinstance(named, Mapping):
         return str(named or "")
@@ -202,13 +215,13 @@ def _config_text(run: ReportedRun) -> str:
     return without_secrets(json.dumps(run.config, indent=2)) if run.config else ""
 
 
-def _reference(run: ReportedRun) -> str:
+def _reference_label(run: ReportedRun) -> str:
     """Return the label of the arm that the marks of the tables compare with; empty without any."""
     reference = run.summary.reference
     return run.looks[reference].label if reference and len(run.arms) > 1 else ""
 
 
-def _sampled(run: ReportedRun, split: SplitSummary) -> str:
+def _samples_in_words(run: ReportedRun, split: SplitSummary) -> str:
     """Say which arms' samples, and how many, the numbers of a split come from."""
     together: dict[str, list[str]] = {}
     for arm in split.arms.values():
@@ -221,16 +234,18 @@ def _sampled(run: ReportedRun, split: SplitSummary) -> str:
     return "; ".join(f"{', '.join(names)}: {how}" for how, names in together.items()) + "."
 
 
-def _numbers(run: ReportedRun) -> dict[str, Any]:
+def _summary_numbers(run: ReportedRun) -> dict[str, Any]:
     """Return what summary.json holds: each arm's metrics with uncertainty and each seed's value."""
     if run.kind != "control":
         return run.summary.to_json()
     arms, metrics = run.outcomes, metric_names(run.outcomes)
-    numbers = {arm: {metric: _outcome(run, arm, metric) for metric in metrics} for arm in arms}
+    numbers = {
+        arm: {metric: _outcome_numbers(run, arm, metric) for metric in metrics} for arm in arms
+    }
     return {"schema_version": 1, "name": run.name, "arms": numbers}
 
 
-def _outcome(run: ReportedRun, arm: str, metric: str) -> dict[str, Any]:
+def _outcome_numbers(run: ReportedRun, arm: str, metric: str) -> dict[str, Any]:
     mean, outcomes = run.outcome(arm, metric), run.outcomes[arm].items()
     seeds = {str(seed): outcome.get(metric, math.nan) for seed, outcome in outcomes}
     return {"mean": mean.value, "stderr": mean.stderr, "seeds": seeds}
@@ -241,3 +256,60 @@ def _write_picture(chart: Chart, folder: Path) -> None:
     buffer = io.BytesIO()
     chart.draw(LIGHT).savefig(buffer, format="png", metadata={"Title": chart.headline})
     (folder / f"{chart.name}.png").write_bytes(buffer.getvalue())
+
+
+def page_data(run: ReportedRun) -> dict[str, Any]:
+    """Everything that the page draws; numbers are rounded to six significant digits."""
+    if run.kind == "control":
+        return _round_numbers(plain_json(_control_page_data(run)))
+    panels, constant = training_curves(run)
+    found = {
+        "kind": "comparison",
+        "name": run.name,
+        "reference": run.summary.reference,
+        "level": run.summary.intervals.level,
+        "verdict": verdict_in_words(run),
+        "arms": [{"key": arm, **look.on_page()} for arm, look in run.looks.items()],
+        "splits": [
+            {"title": pass_at_k_title(run, split), **evaluation_curves(run, split)}
+            for split in run.splits
+        ],
+        "training": panels,
+        "constant": constant,
+        "smoothing": smoothing(run),
+        "shares": share_curves(run),
+        "time": step_times(run),
+        "frontiers": [frontier_points(run, s, headline_k(s)) for s in run.splits],
+        "solved": [found for split in run.splits if (found := solved_by_one(run, split))],
+        "letters": LETTERS,
+        "views": run.views,
+    }
+    return _round_numbers(plain_json(found))
+
+
+def _control_page_data(run: ReportedRun) -> dict[str, Any]:
+    """Return what the page of a control run draws."""
+    table = outcomes_of(run)
+    return {
+        "kind": "control",
+        "name": run.name,
+        "verdict": table.pop("verdict"),
+        "arms": [{"key": arm, **look.on_page()} for arm, look in run.looks.items()],
+        "outcomes": table,
+        "training": control_curves(run),
+        "shown_at_first": outside_sweeps_or_middle(list(run.trained)),
+        "time": control_times(run),
+    }
+
+
+def _round_numbers(value: Any) -> Any:
+    """Round every number in a value.
+
+    >>> _round_numbers({"a": [0.12345678, 1234567.5, 3, None]})
+    {'a': [0.123457, 1234570.0, 3, None]}
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _round_numbers(item) for key, item in value.items()}
+    return [_round_numbers(item) for item in value] if isinstance(value, list | tuple) else value

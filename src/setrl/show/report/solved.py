@@ -44,7 +44,9 @@ def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     winners = [arms[int(solved_AP[:, p].argmax())] for p in alone_P]
     gaps_P = rates_AP.max(axis=0) - rates_AP.min(axis=0)
     order = alone_P if len(alone_P) else np.flatnonzero(gaps_P > 0)
-    chosen = _spread(sorted(order.tolist(), key=lambda p: -gaps_P[p]), rates_AP, len(alone_P) > 0)
+    chosen = _choose_by_winner(
+        sorted(order.tolist(), key=lambda p: -gaps_P[p]), rates_AP, len(alone_P) > 0
+    )
     return {
         "split": shown_split(split.split),
         "problems": rates_AP.shape[1],
@@ -52,13 +54,15 @@ def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
         "unsolved": int((~solved_AP.any(axis=0)).sum()),
         "numbers": {arm: winners.count(arm) for arm in arms},
         "examples": [
-            _example(run, split.split, p, by_arm, dict(zip(arms, rates_AP[:, p], strict=True)))
+            _problem_example(
+                run, split.split, p, by_arm, dict(zip(arms, rates_AP[:, p], strict=True))
+            )
             for p in chosen
         ],
     }
 
 
-def _spread(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list[int]:
+def _choose_by_winner(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list[int]:
     """Return the first problems of an order, taking turns among the arms that win them."""
     if not by_winner:
         return list(order[:MOST_PROBLEMS])
@@ -71,7 +75,7 @@ def _spread(order: Sequence[int], rates_AP: np.ndarray, by_winner: bool) -> list
     return chosen[:MOST_PROBLEMS]
 
 
-def _example(
+def _problem_example(
     run: ReportedRun,
     split: str,
     p: int,
@@ -86,15 +90,15 @@ def _example(
     for seed, evaluation in zip(run.evaluations[split][best], by_arm[best], strict=True):
         places = np.flatnonzero(evaluation.correct_PN[p]).tolist()
         number += len(places)
-        for place in _different(evaluation, p, places):
-            strategy = _strategy(evaluation, p, place)
-            text = _text(evaluation, p, place, seeds.get(seed), split)
+        for place in _different_strategies_first(evaluation, p, places):
+            strategy = _strategy_of_sample(evaluation, p, place)
+            text = _text_of_sample(evaluation, p, place, seeds.get(seed), split)
             samples.setdefault((strategy, text), {
                 "seed": seed if seeds else None,
                 "strategy": strategy, "text": text,
             })  # fmt: skip
     return {
-        "prompt": cut(_prompt(by_arm, p)),
+        "prompt": cut(_prompt_of_problem(by_arm, p)),
         "rates": {arm: float(rate) for arm, rate in rates.items()},
         "winner": best,
         "correct": number,
@@ -102,26 +106,28 @@ def _example(
     }
 
 
-def _prompt(by_arm: Mapping[str, Sequence[Evaluation]], p: int) -> str:
+def _prompt_of_problem(by_arm: Mapping[str, Sequence[Evaluation]], p: int) -> str:
     """Return the prompt of a problem, from whichever log has it; its id if none has."""
     names = [(seed.prompts[p], seed.ids[p]) for seeds in by_arm.values() for seed in seeds]
     return next((prompt for prompt, name in names if prompt != name), names[0][1])
 
 
-def _different(evaluation: Evaluation, p: int, places: Sequence[int]) -> list[int]:
+def _different_strategies_first(evaluation: Evaluation, p: int, places: Sequence[int]) -> list[int]:
     """Correct samples with different strategies first."""
-    first = {_strategy(evaluation, p, place): place for place in reversed(places)}
+    first = {_strategy_of_sample(evaluation, p, place): place for place in reversed(places)}
     ahead = sorted(first.values())
     return [*ahead, *(place for place in places if place not in ahead)][:MOST_WINNERS]
 
 
-def _strategy(evaluation: Evaluation, p: int, place: int) -> str | None:
+def _strategy_of_sample(evaluation: Evaluation, p: int, place: int) -> str | None:
     labels = evaluation.samples.of_prompts([p]).labels("strategies")
     label = labels[0][place] if labels else None
     return None if label in (None, DEGENERATE) else str(label)
 
 
-def _text(evaluation: Evaluation, p: int, place: int, seed: Seed | None, split: str) -> str | None:
+def _text_of_sample(
+    evaluation: Evaluation, p: int, place: int, seed: Seed | None, split: str
+) -> str | None:
     """Return a sample's text: the first few are in the evaluation, others in a file of samples."""
     if evaluation.samples.texts and place < len(evaluation.samples.texts[p]):
         return cut(evaluation.samples.texts[p][place])

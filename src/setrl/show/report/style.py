@@ -30,6 +30,7 @@ BAND_ALPHA = 0.14
 WIDTH, DPI = 9.6, 150  # inches, dots per inch
 LETTERS = 500  # of a sample on a page
 HEADLINE_SIZE, TITLE_SIZE, AXIS_SIZE, LABEL_SIZE = 10.5, 10, 9, 8.5  # points
+MOST_ARMS = 6  # whose curves one figure shows
 HEADLINE_WIDTH = 104  # letters per line: fewer with a larger HEADLINE_SIZE
 
 
@@ -78,10 +79,10 @@ def cut(text: str) -> str:
     return text if more <= 0 else f"{text[:LETTERS]} … ({count(more, 'more letter')})"
 
 
-def main_arms(arms: Sequence[str], most: int = 6) -> list[str]:
+def main_arms(arms: Sequence[str]) -> list[str]:
     """Return the arms for figures of curves: all as trained, or, if many, those outside sweeps."""
     arms = [arm for arm in arms if base_as_cold(arm) is None]
-    if len(arms) <= most:
+    if len(arms) <= MOST_ARMS:
         return list(arms)
     alone = [arm for arm in arms if not place_in_sweep(arm, arms)]
     return alone if sum(not is_base(arm) for arm in alone) > 1 else list(arms)
@@ -166,10 +167,10 @@ def set_title(ax: Axes, text: str, theme: Theme) -> None:
     ax.set_title(text, loc="left", fontsize=TITLE_SIZE, color=theme.ink, pad=8)
 
 
-def percent_axis(ax: Axes, bottom: float | None = 0.0) -> None:
-    """Shares as per cent, from 0 or from where the data begin (None)."""
+def percent_axis(ax: Axes) -> None:
+    """Shares as per cent, from 0."""
     ax.yaxis.set_major_formatter(FuncFormatter(percent_tick))
-    ax.set_ylim(bottom=bottom)
+    ax.set_ylim(bottom=0.0)
 
 
 def points_axis(ax: Axes) -> None:
@@ -179,9 +180,9 @@ def points_axis(ax: Axes) -> None:
     )
 
 
-def k_axis(ax: Axes, ks: Sequence[float], name: str = "k, samples that one may try") -> None:
+def k_axis(ax: Axes, ks: Sequence[float]) -> None:
     """k on a base-2 logarithmic axis."""
     ax.set_xscale("log", base=2)
     ax.set_xticks(ks, [f"{k:g}" for k in ks])
     ax.minorticks_off()
-    ax.set_xlabel(name)
+    ax.set_xlabel("k, samples that one may try")

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setrl.evaluate.by_task import ByTask, Value
+from setrl.evaluate.by_task import ByTask, Value, task_rows
 from setrl.evaluate.intervals import Difference, Estimate
 from setrl.evaluate.outcomes import OverSeeds, metric_names
 from setrl.evaluate.summary import ArmDifference, ArmSummary, SplitSummary
-from setrl.evaluate.task_text import task_rows
 from setrl.show.report.headlines import (
     Verdict,
     credit_share,
     first_and_last,
     headline_k,
+    judge_difference,
     pass_ks,
     read_alike,
-    verdict,
 )
 from setrl.show.report.over_steps import RESETS
 from setrl.show.report.run import GIVEN, ReportedRun
@@ -90,18 +89,18 @@ def evaluation_table(run: ReportedRun, split: SplitSummary) -> Table:
     numbers = [f"strategies@{k}", f"correct_strategies@{k}", "effective_number"]
     columns: dict[str, tuple[Callable[[float], str], int]] = {
         **dict.fromkeys(shares, (percent, 100)),
-        **dict.fromkeys(numbers, (_two_digits, 1)),
+        **dict.fromkeys(numbers, (lambda value: plain(value, 2), 1)),
     }
     reference = run.summary.reference
 
     def to_reference(arm: str, metric: str) -> Difference | None:
         difference = split.difference(arm, reference) if reference else None
-        return _read(difference, metric) if difference else None
+        return _difference_if_known(difference, metric) if difference else None
 
     rows = tuple(
         (
             run.looks[arm].label,
-            tuple(_estimate(summary, to_reference(arm, name), name, *how)
+            tuple(_estimate_cell(summary, to_reference(arm, name), name, *how)
                   for name, how in columns.items()),
         )
         for arm, summary in split.arms.items()
@@ -122,8 +121,11 @@ def difference_table(run: ReportedRun, split: SplitSummary) -> Table:
     }
     rows = []
     for difference in split.differences:
-        cells = [_difference(_read(difference, metric), scale) for metric, scale in scales.items()]
-        rows.append((_pair(run, difference), tuple(cells)))
+        cells = [
+            _difference_cell(_difference_if_known(difference, metric), scale)
+            for metric, scale in scales.items()
+        ]
+        rows.append((_difference_name(run, difference), tuple(cells)))
     columns = [f"{name}, points" if scale == 100 else name for name, scale in scales.items()]
     start = "P" if split.split == GIVEN else f"{split.split} split: p"
     caption = f"{start}aired differences with intervals, of pass@{k} for all k at once"
@@ -134,13 +136,13 @@ def task_tables(run: ReportedRun, split: SplitSummary) -> list[Table]:
     """Tabulate each arm and each paired difference by task, as `setrl compare` does."""
     start = "By task" if split.split == GIVEN else f"{split.split} split by task"
     arms = {run.looks[name].label: arm.by_task for name, arm in split.arms.items()}
-    gaps = {_pair(run, one): one.by_task for one in split.differences}
+    gaps = {_difference_name(run, one): one.by_task for one in split.differences}
     found = (
-        _task_table(f"{start}: means with intervals", arms, _by_task),
+        _task_table(f"{start}: means with intervals", arms, _task_cell),
         _task_table(
             f"{start}: paired differences in points, each by itself",
             gaps,
-            lambda _, gap: _difference(gap, 100),
+            lambda _, gap: _difference_cell(gap, 100),
         ),
     )
     return [table for table in found if table.rows]
@@ -159,11 +161,11 @@ def _task_table(
     return Table(caption, ("problems", *columns), rows)
 
 
-def _by_task(_metric: str, found: Estimate) -> Cell:
+def _task_cell(_metric: str, found: Estimate) -> Cell:
     return Cell(percent(found.value), (interval(found.ends, 100),), found.value)
 
 
-def _pair(run: ReportedRun, difference: ArmDifference) -> str:
+def _difference_name(run: ReportedRun, difference: ArmDifference) -> str:
     return f"{run.looks[difference.arm].label} − {run.looks[difference.against].label}"
 
 
@@ -185,8 +187,8 @@ def training_table(run: ReportedRun) -> Table:
     rows = []
     for arm in run.trained:
         ends = [(first_and_last(run, arm, key), show) for key, show in columns.values()]
-        cells = [_number(end[1], show) if end else NONE for end, show in ends]
-        share = _number(credit_share(run, arm), lambda x: percent(x, 2))
+        cells = [_number_cell(end[1], show) if end else NONE for end, show in ends]
+        share = _number_cell(credit_share(run, arm), lambda x: percent(x, 2))
         rows.append((run.looks[arm].label, (*cells, share)))
     caption = "Training: means over the last tenth of the steps and all seeds"
     return Table(caption, (*columns, "credit / step"), tuple(rows))
@@ -203,8 +205,8 @@ def control_table(run: ReportedRun) -> Table:
         (
             run.looks[arm].label,
             (
-                *(_outcome(run.outcome(arm, metric)) for metric in metrics),
-                *(_cost(run, arm, key) for key in costs.values()),
+                *(_outcome_cell(run.outcome(arm, metric)) for metric in metrics),
+                *(_cost_cell(run, arm, key) for key in costs.values()),
                 Cell(str(len(outcomes)), value=len(outcomes)),
             ),
         )
@@ -214,30 +216,30 @@ def control_table(run: ReportedRun) -> Table:
     return Table(caption, (*map(in_words, metrics), *costs, "seeds"), rows)
 
 
-def _cost(run: ReportedRun, arm: str, key: str) -> Cell:
+def _cost_cell(run: ReportedRun, arm: str, key: str) -> Cell:
     """Return the last value of a count, as a mean over seeds."""
     last = [seed.metrics[key][-1] for seed in run.seeds(arm) if len(seed.metrics.get(key, ()))]
-    return _number(np.mean(last), lambda x: f"{x:,.0f}") if last else NONE
+    return _number_cell(np.mean(last), lambda x: f"{x:,.0f}") if last else NONE
 
 
-def _outcome(mean: OverSeeds) -> Cell:
+def _outcome_cell(mean: OverSeeds) -> Cell:
     if np.isnan(mean.value):
         return NONE
-    error = () if np.isnan(mean.stderr) else (f"± {_digits(mean.stderr)}",)
-    return Cell(_digits(mean.value), error, mean.value)
+    error = () if np.isnan(mean.stderr) else (f"± {_shown_digits(mean.stderr)}",)
+    return Cell(_shown_digits(mean.value), error, mean.value)
 
 
-def _number(value: float, show: Callable[[float], str]) -> Cell:
+def _number_cell(value: float, show: Callable[[float], str]) -> Cell:
     return NONE if np.isnan(value) else Cell(show(value), value=value)
 
 
-def _digits(value: float) -> str:
+def _shown_digits(value: float) -> str:
     """Three decimals, fewer for large numbers."""
     digits = 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
     return f"{value:.{digits}f}"
 
 
-def _estimate(
+def _estimate_cell(
     arm: ArmSummary, difference: Difference | None, metric: str,
     show: Callable[[float], str], scale: int,
 ) -> Cell:  # fmt: skip
@@ -249,15 +251,15 @@ def _estimate(
     if len(arm.seeds) > 1:
         values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
         details.append(f"seeds {values}")
-    shows = _shows(difference, scale) if difference else "fact"
+    shows = _judge_shown_difference(difference, scale) if difference else "fact"
     return Cell(show(estimate.value), tuple(details), estimate.value, shows)
 
 
-def _read(difference: ArmDifference, metric: str) -> Difference | None:
+def _difference_if_known(difference: ArmDifference, metric: str) -> Difference | None:
     return read_alike(difference, metric) if metric in difference.metrics else None
 
 
-def _difference(difference: Difference | None, scale: int) -> Cell:
+def _difference_cell(difference: Difference | None, scale: int) -> Cell:
     if difference is None:
         return NONE
     digits = DIGITS[scale]
@@ -265,15 +267,11 @@ def _difference(difference: Difference | None, scale: int) -> Cell:
         signed(scale * difference.value, digits),
         (interval(difference.ends, scale, digits),),
         difference.value,
-        _shows(difference, scale),
+        _judge_shown_difference(difference, scale),
     )
 
 
-def _shows(difference: Difference, scale: int) -> Verdict:
+def _judge_shown_difference(difference: Difference, scale: int) -> Verdict:
     """Judge a difference; one that is 0 in the digits of the table shows nothing."""
     is_seen = round(scale * difference.value, DIGITS[scale]) != 0
-    return verdict(difference) if is_seen else "unclear"
-
-
-def _two_digits(value: float) -> str:
-    return plain(value, 2)
+    return judge_difference(difference) if is_seen else "unclear"

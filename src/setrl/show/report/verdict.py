@@ -22,9 +22,9 @@ from setrl.show.report.headlines import (
     FIRST,
     differences_to_reference,
     headline_k,
+    judge_difference,
     means_of,
     pass_ks,
-    verdict,
 )
 from setrl.show.report.run import GIVEN, ReportedRun, on_problems, on_split
 from setrl.show.report.style import main_arms
@@ -47,15 +47,23 @@ def verdict_in_words(run: ReportedRun) -> list[str]:
     k = headline_k(hardest)
     usual = run.summary.splits.get("test") or hardest
     if not differences_to_reference(run, hardest):
-        alone = [_alone(run, hardest, arm, k) for arm in main_arms(list(hardest.arms))]
-        return [*alone, *_kept(run, usual), *_left_out(run)]
+        alone = [
+            _single_arm_sentence(run, hardest, arm, k) for arm in main_arms(list(hardest.arms))
+        ]
+        return [*alone, *_kept_strategies(run, usual), *_left_out_sentences(run)]
     compared = [
         line
         for name in dict.fromkeys([hardest.split, usual.split])
-        for line in _compared(run, name)
+        for line in _comparison_sentences(run, name)
     ]
-    strategies = _strategies(run) or _kept(run, usual)
-    return [*compared, *_base(run, hardest, k), *strategies, *_lost(run, hardest), *_left_out(run)]
+    strategies = _strategy_sentences(run) or _kept_strategies(run, usual)
+    return [
+        *compared,
+        *_base_sentences(run, hardest, k),
+        *strategies,
+        *_lost_sentences(run, hardest),
+        *_left_out_sentences(run),
+    ]
 
 
 def outcomes_of(run: ReportedRun) -> dict[str, Any]:
@@ -63,7 +71,7 @@ def outcomes_of(run: ReportedRun) -> dict[str, Any]:
     return outcome_table(run.outcomes, lambda arm: run.looks[arm].label)
 
 
-def _left_out(run: ReportedRun) -> list[str]:
+def _left_out_sentences(run: ReportedRun) -> list[str]:
     """Say which problems and samples are in no number, and the bounds of pass@1 that follow."""
     notes = [note for split in run.splits for note in split.notes]
     notes += [
@@ -82,7 +90,7 @@ def _left_out(run: ReportedRun) -> list[str]:
     return [f"{note}." for note in dict.fromkeys(notes)]
 
 
-def _kept(run: ReportedRun, split: SplitSummary) -> list[str]:
+def _kept_strategies(run: ReportedRun, split: SplitSummary) -> list[str]:
     """How many of the base's correct strategies each arm keeps."""
     k = headline_k(split)
     means = means_of(split, f"correct_strategies@{k}")
@@ -102,30 +110,33 @@ def _kept(run: ReportedRun, split: SplitSummary) -> list[str]:
     return [f"Of the base's {plain(base)} correct strategies {where}, {'; '.join(parts)}."]
 
 
-def _base(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
+def _base_sentences(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
     """Say what the base solves: training that only matches it has found nothing new."""
     if BASE not in split.arms or run.summary.reference == BASE:
         return []
-    more = f" and {_solved(split, BASE, k)} with {_tries(k)}" if k > 1 else ""
+    more = f" and {_solved_share(split, BASE, k)} with {_tries_text(k)}" if k > 1 else ""
     problems = f"{'these' if split.split == GIVEN else split.split} problems"
-    start = f"Before training, the base solves {_solved(split, BASE, 1)} of {problems}"
+    start = f"Before training, the base solves {_solved_share(split, BASE, 1)} of {problems}"
     colder = [arm for arm in split.arms if is_base(arm) and arm != BASE]
-    return [f"{start} with one try{more}.", *(_colder(run, split, arm) for arm in colder)]
+    return [
+        f"{start} with one try{more}.",
+        *(_colder_base_sentence(run, split, arm) for arm in colder),
+    ]
 
 
-def _colder(run: ReportedRun, split: SplitSummary, base: str) -> str:
+def _colder_base_sentence(run: ReportedRun, split: SplitSummary, base: str) -> str:
     """Say what the base solves at a low temperature, and what trained arms do at the same one."""
-    said = [f"the base solves {_solved(split, base, 1)} with one try, without any training"]
+    said = [f"the base solves {_solved_share(split, base, 1)} with one try, without any training"]
     for arm in split.arms:
         if base_as_cold(arm) == base and (found := split.difference(arm, base)) is not None:
             gap = found.metrics[FIRST]
             label = run.looks[arm.partition(HEAT)[0]].label
-            more = f"{_solved(split, arm, 1)}, {points(gap.value, gap.ends)}"
+            more = f"{_solved_share(split, arm, 1)}, {points(gap.value, gap.ends)}"
             said.append(f"{label} {more}")
     return f"Sampled at temperature {split.arms[base].temperature:g}, {'; '.join(said)}."
 
 
-def _strategies(run: ReportedRun) -> list[str]:
+def _strategy_sentences(run: ReportedRun) -> list[str]:
     """Say for each file whether it has fewer strategies and solves less than the first file."""
     split = run.summary.splits.get(GIVEN)
     if split is None:
@@ -138,37 +149,42 @@ def _strategies(run: ReportedRun) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _compared(run: ReportedRun, name: str) -> list[str]:
+def _comparison_sentences(run: ReportedRun, name: str) -> list[str]:
     """Which arms solve more problems in one try than the reference, which fewer, what is open."""
     split = run.summary.splits[name]
     together: dict[str, list[ArmDifference]] = {}
     for difference in differences_to_reference(run, split):
-        together.setdefault(verdict(difference.metrics[FIRST]), []).append(difference)
+        together.setdefault(judge_difference(difference.metrics[FIRST]), []).append(difference)
     return [
-        _sentence(run, split, shows, together[shows])
+        _comparison_sentence(run, split, shows, together[shows])
         for shows in ("above", "below", "unclear")
         if shows in together
     ]
 
 
-def _sentence(
+def _comparison_sentence(
     run: ReportedRun, split: SplitSummary, shows: str, found: Sequence[ArmDifference]
 ) -> str:
     ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[FIRST].value)
-    names = in_a_row([_named(run, split, one.arm) for one in ordered])
-    reference = _named(run, split, found[0].against)
+    names = in_a_row([_arm_with_share(run, split, one.arm) for one in ordered])
+    reference = _arm_with_share(run, split, found[0].against)
     start = f"With one try{on_problems(split.split)}{FORBIDDEN.get(split.split, '')}, "
     if shows == "unclear":
-        is_open = f"it is open whether {names} solve{_ending(found)} more problems than {reference}"
-        return f"{start}{is_open}, or fewer{_by(ordered)}.{_open(ordered, split.seeds)}"
-    return f"{start}{names} solve{_ending(found)} {WORDS[shows]} {reference}{_by(ordered)}."
+        is_open = (
+            f"it is open whether {names} solve{_verb_ending(found)} more problems than {reference}"
+        )
+        return (
+            f"{start}{is_open}, or fewer{_gaps_text(ordered)}.{_seeds_text(ordered, split.seeds)}"
+        )
+    verb = f"solve{_verb_ending(found)}"
+    return f"{start}{names} {verb} {WORDS[shows]} {reference}{_gaps_text(ordered)}."
 
 
-def _ending(found: Sequence[ArmDifference]) -> str:
+def _verb_ending(found: Sequence[ArmDifference]) -> str:
     return "s" if len(found) == 1 else ""
 
 
-def _open(found: Sequence[ArmDifference], seeds: int) -> str:
+def _seeds_text(found: Sequence[ArmDifference], seeds: int) -> str:
     """Say how many seeds would decide what is open, if the differences stay as they are."""
     needed = [seeds_needed(one.metrics[FIRST], seeds) for one in found]
     known = [number for number in needed if number is not None]
@@ -193,7 +209,7 @@ def seeds_needed(difference: Difference, seeds: int) -> int | None:
     return None
 
 
-def _by(found: Sequence[ArmDifference]) -> str:
+def _gaps_text(found: Sequence[ArmDifference]) -> str:
     """Write the paired differences, which the verdict rests on; of many arms, only the tables."""
     if len(found) > MOST_DIFFERENCES:
         return ""
@@ -201,38 +217,38 @@ def _by(found: Sequence[ArmDifference]) -> str:
     return f": {in_a_row([points(one.value, one.ends) for one in each])}"
 
 
-def _named(run: ReportedRun, split: SplitSummary, arm: str) -> str:
+def _arm_with_share(run: ReportedRun, split: SplitSummary, arm: str) -> str:
     """Name an arm, and the share of the problems that it solves in one try."""
-    return f"{run.looks[arm].label} ({_solved(split, arm, 1)})"
+    return f"{run.looks[arm].label} ({_solved_share(split, arm, 1)})"
 
 
-def _tries(k: int) -> str:
+def _tries_text(k: int) -> str:
     return "one try" if k == 1 else count(k, "try")
 
 
-def _solved(split: SplitSummary, arm: str, k: int) -> str:
+def _solved_share(split: SplitSummary, arm: str, k: int) -> str:
     return percent(split.arms[arm].metrics[f"pass@{k}"].value)
 
 
-def _alone(run: ReportedRun, split: SplitSummary, arm: str, k: int) -> str:
+def _single_arm_sentence(run: ReportedRun, split: SplitSummary, arm: str, k: int) -> str:
     """Say what an arm solves if there is no other to compare it with."""
-    more = f", and {_solved(split, arm, k)} with {_tries(k)}" if k > 1 else ""
-    one = _solved(split, arm, 1)
+    more = f", and {_solved_share(split, arm, k)} with {_tries_text(k)}" if k > 1 else ""
+    one = _solved_share(split, arm, 1)
     problems = "the problems" if split.split == GIVEN else f"{split.split} problems"
     return f"{run.looks[arm].label} solves {one} of {problems} with one try{more}."
 
 
-def _lost(run: ReportedRun, split: SplitSummary) -> list[str]:
+def _lost_sentences(run: ReportedRun, split: SplitSummary) -> list[str]:
     """Whether training cost the reference what the base finds with many tries."""
     reference = run.summary.reference
     found = split.difference(reference, BASE) if reference else None
     if found is None or reference is None:
         return []
     k = pass_ks(found.metrics)[-1]
-    if verdict(found.at_once(f"pass@{k}")) != "below":
+    if judge_difference(found.at_once(f"pass@{k}")) != "below":
         return []
     return [
-        f"Training with {run.looks[reference].label} lost something: with {_tries(k)} on "
-        f"{split.split} problems, it solves {_solved(split, reference, k)}, and the base "
-        f"{_solved(split, BASE, k)}."
+        f"Training with {run.looks[reference].label} lost something: with {_tries_text(k)} on "
+        f"{split.split} problems, it solves {_solved_share(split, reference, k)}, and the base "
+        f"{_solved_share(split, BASE, k)}."
     ]

@@ -25,7 +25,7 @@ OF_A_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 def writing_folder(folder: Path) -> Iterator[Path]:
     """Give a folder to fill; it takes the name `folder` once all of it is written, or never."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = _partial(folder)
+    partial = _partial_path(folder)
     partial.mkdir()
     mode = _hide(partial)
     try:
@@ -33,7 +33,7 @@ def writing_folder(folder: Path) -> Iterator[Path]:
             yield partial
         partial.chmod(mode)
         if folder.exists():
-            _replace(folder, partial)
+            _replace_folder(folder, partial)
         else:
             partial.replace(folder)
     finally:
@@ -59,21 +59,21 @@ def _disk_error(error: Exception) -> int | None:
     """Return the number of an error of the disk that names no file; None for any other error."""
     if isinstance(error, OSError) and error.errno in OF_A_DISK:
         return error.errno if error.filename is None else None
-    if isinstance(error, RunError) or not isinstance(error, _of_libraries()):
+    if isinstance(error, RunError) or not isinstance(error, _errors_of_libraries()):
         return None
     if found := re.search(r"(?:os error|Errno) (\d+)", str(error)):
         return int(found[1])
     return errno.ENOSPC if "inline_container" in str(error) else None
 
 
-def _of_libraries() -> tuple[type[Exception], ...]:
+def _errors_of_libraries() -> tuple[type[Exception], ...]:
     """Return the classes of such errors; a library that was not imported raises none."""
     safetensors: Any = sys.modules.get("safetensors")
     own = () if safetensors is None else (safetensors.SafetensorError,)
     return (shutil.Error, RuntimeError, *own)
 
 
-def _partial(path: Path) -> Path:
+def _partial_path(path: Path) -> Path:
     """Return where a file or folder is written before it takes its name: same file system."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
@@ -85,7 +85,7 @@ def _hide(partial: Path) -> int:
     return mode
 
 
-def _replace(folder: Path, partial: Path) -> None:
+def _replace_folder(folder: Path, partial: Path) -> None:
     """Replace an old folder by a new one; files that only the old folder has are kept."""
     old = partial.with_suffix(".old")
     folder.rename(old)
@@ -146,7 +146,7 @@ def write_text(path: Path, text: str) -> None:
 def writing_text(path: Path) -> Iterator[TextIO]:
     """Yield a file to fill, which takes the name `path` once all of it is written, or never."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = _partial(path)
+    partial = _partial_path(path)
     try:
         # JSON reads back halves of characters, as in file names that are not UTF-8, from this form.
         with disk_errors(path):

@@ -14,11 +14,13 @@ PART = 1 << 20  # bytes that are read at once
 def digest(path: Path, size: int | None = None) -> str:
     """Return the fingerprint of a file, or of its first `size` bytes."""
     about = path.stat()
-    return _digest(path, about.st_size if size is None else size, about.st_mtime_ns, about.st_ino)
+    return _cached_digest(
+        path, about.st_size if size is None else size, about.st_mtime_ns, about.st_ino
+    )
 
 
 @lru_cache(maxsize=1024)  # a file of weights is large, and asked about more than once
-def _digest(path: Path, size: int, _changed: int, _place: int) -> str:
+def _cached_digest(path: Path, size: int, _changed: int, _place: int) -> str:
     found = hashlib.sha256()
     with path.open("rb") as file:
         while size > 0 and (part := file.read(min(PART, size))):

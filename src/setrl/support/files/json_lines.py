@@ -153,7 +153,7 @@ def parse(line: bytes) -> dict[str, Any]:
 
 def parse_again(lines: Iterable[bytes]) -> list[dict[str, Any]]:
     """Parse the objects of lines that `parse` has read before, in half of its time."""
-    return json.loads(b"[%b]" % b",".join(lines))  # type: ignore[no-any-return]
+    return json.loads(b"[%b]" % b",".join(lines))
 
 
 def refuse_double_keys(line: bytes, record: dict[str, Any]) -> None:
@@ -180,9 +180,9 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read_lines(path: Path, torn: Torn = "leave_out") -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read a file that setrl wrote, whose last line may be cut; [] if the file is missing."""
-    return [line.record for line in read(path, torn)] if path.exists() else []
+    return [line.record for line in read(path, "leave_out")] if path.exists() else []
 
 
 def write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:

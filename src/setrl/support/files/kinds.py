@@ -1,12 +1,22 @@
-"""What a file is where a log or a data set should be, by its first bytes."""
+"""What a file is where a log or a data set should be, and how far a compressed one is unpacked.
+
+Its first bytes tell its kind. A small compressed file may hold more than fits into memory.
+"""
 
 from __future__ import annotations
 
 import codecs
+import gzip
+import io
 from pathlib import Path
+from typing import BinaryIO, cast
+
+from typing_extensions import Buffer, override
 
 from setrl.support.errors import DataError
 
+LEAST = 200_000_000  # bytes that any file may unpack to
+MOST_RATIO = 200  # texts shrink to a tenth, numbers to a fiftieth, and zeros to a thousandth
 OPENING = 4096  # bytes that tell the kind of a file
 CONTROLS = frozenset(range(32)) - {*b"\t\n\v\f\r"}  # bytes that no text has
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
@@ -59,3 +69,53 @@ def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes | None
     if not is_known and CONTROLS & {*start}:
         opening = start[:8].hex(" ")
         raise DataError(f"{path}: is a binary file, not text: it begins with the bytes {opening}")
+
+
+def most_unpacked(packed: int) -> int:
+    """Return how many bytes may come out of so many compressed ones."""
+    return max(LEAST, MOST_RATIO * packed)
+
+
+def open_gzip(path: Path) -> BinaryIO:
+    """Open a compressed file for reading.
+
+    Raises:
+        DataError: While it is read, once it has unpacked to more than 200 MB and to more than 200
+            times its size.
+    """
+    return cast("BinaryIO", io.BufferedReader(_Bounded(path)))
+
+
+class _Bounded(io.RawIOBase):
+    """The unpacked bytes of a file, up to the limit."""
+
+    def __init__(self, path: Path):
+        self._path, self._inner = path, gzip.GzipFile(path)
+        self._most = most_unpacked(path.stat().st_size)
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def seekable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: Buffer, /) -> int:
+        count = self._inner.readinto(buffer)
+        if self._inner.tell() > self._most:
+            raise DataError(
+                f"{self._path}: unpacks to more than {self._most // 1_000_000:,} MB, over "
+                f"{MOST_RATIO} times its size: unpack it yourself (gunzip) if it is right"
+            )
+        return count
+
+    @override
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._inner.seek(offset, whence)
+
+    @override
+    def close(self) -> None:
+        self._inner.close()
+        super().close()

@@ -77,10 +77,10 @@ def load(reference: str, config_dir: str | Path) -> LoadedFunction:
     check_reference(reference)
     module_name, _, name = reference.partition(":")
     folder = Path(config_dir).resolve()
-    module = _imported(module_name, folder, reference)
+    module = _import_module(module_name, folder, reference)
     path = getattr(module, "__file__", None) or f"the module {module_name}, which has no file"
     _keep_code(reference, module_name, path, folder)
-    return LoadedFunction(_found(module, name, f"{reference}: {path}"), path)
+    return LoadedFunction(_value_of_module(module, name, f"{reference}: {path}"), path)
 
 
 def code_of(value: Any) -> dict[str, str]:
@@ -150,7 +150,7 @@ def check_reference(reference: Any) -> None:
         )
 
 
-def _found(module: ModuleType, name: str, where: str) -> Any:
+def _value_of_module(module: ModuleType, name: str, where: str) -> Any:
     """Return the value of a module; `where` begins the message if it is missing."""
     if not hasattr(module, name):
         home = f"{module.__name__}."  # of a package, one of its modules
@@ -165,7 +165,7 @@ def _found(module: ModuleType, name: str, where: str) -> Any:
     return getattr(module, name)
 
 
-def _imported(name: str, folder: Path, reference: str) -> ModuleType:
+def _import_module(name: str, folder: Path, reference: str) -> ModuleType:
     with _LOCK, _folder_first(folder):
         _announce(reference, _file_of(name))
         try:

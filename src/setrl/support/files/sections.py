@@ -44,7 +44,7 @@ class Section:
     """
 
     def __post_init__(self) -> None:
-        for name, value in _typed(type(self), vars(self), "").items():
+        for name, value in _check_types(type(self), vars(self), "").items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -59,21 +59,21 @@ class Section:
             KeyedError: For an unknown key, with the nearest known one; for a missing key; or for a
                 value of another type.
         """
-        return cls(**_typed(cls, values, at))
+        return cls(**_check_types(cls, values, at))
 
 
-def _typed(kind: Any, values: Mapping[str, Any], at: str) -> dict[str, Any]:
+def _check_types(kind: Any, values: Mapping[str, Any], at: str) -> dict[str, Any]:
     from pydantic import ValidationError
 
     try:
-        found = _model(kind).model_validate(dict(values))
+        found = _pydantic_model(kind).model_validate(dict(values))
     except ValidationError as error:
-        raise _explained(kind, values, at, error.errors()) from None
+        raise _error_of_key(kind, values, at, error.errors()) from None
     return {name: getattr(found, name) for name in found.model_fields_set}
 
 
 @functools.cache
-def _model(kind: Any) -> Any:
+def _pydantic_model(kind: Any) -> Any:
     """Return pydantic's model of a dataclass."""
     from pydantic import ConfigDict, create_model
 
@@ -82,26 +82,26 @@ def _model(kind: Any) -> Any:
         strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True
     )
     keys: dict[str, Any] = {
-        one.name: (_of_yaml(hints[one.name]), ... if _is_required(one) else None)
+        one.name: (_type_in_yaml(hints[one.name]), ... if _is_required(one) else None)
         for one in dataclasses.fields(kind)
         if one.init
     }
     return create_model(kind.__name__, __config__=strict, **keys)
 
 
-def _of_yaml(hint: Any) -> Any:
+def _type_in_yaml(hint: Any) -> Any:
     """Return a type whose tuples are lists, and whose names may be numbers, as YAML has them."""
     from pydantic import BeforeValidator, Strict
 
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return Union[tuple(map(_of_yaml, parts))]  # noqa: UP007  # of types in a value
+        return Union[tuple(map(_type_in_yaml, parts))]  # noqa: UP007  # of types in a value
     if origin is Mapping:
-        return Annotated[Mapping[str, _of_yaml(parts[1])], BeforeValidator(_named)]  # type: ignore[misc]
+        return Annotated[Mapping[str, _type_in_yaml(parts[1])], BeforeValidator(_names_as_text)]  # type: ignore[misc]
     return Annotated[hint, Strict(False)] if origin is tuple else hint
 
 
-def _named(value: Any) -> Any:
+def _names_as_text(value: Any) -> Any:
     is_mapping = isinstance(value, Mapping)
     return {str(key): one for key, one in value.items()} if is_mapping else value
 
@@ -110,7 +110,7 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is field.default_factory is dataclasses.MISSING
 
 
-def _explained(
+def _error_of_key(
     kind: type[Any], values: Mapping[str, Any], at: str, found: Sequence[Any]
 ) -> KeyedError:
     """Return the error of the key that is wrong: an unknown one first, as it explains others."""
@@ -123,15 +123,15 @@ def _explained(
     if found[0]["type"] == "missing":
         where = f" of {at}" if at else ""
         return KeyedError(f"the key {name!r}{where} is missing", at)
-    wrong = [(_place(one["loc"], values), one) for one in found if one["loc"][0] == name]
+    wrong = [(_place_of_value(one["loc"], values), one) for one in found if one["loc"][0] == name]
     deepest, first = max(wrong, key=lambda each: len(each[0]))
-    words = [_in_words(one) for place, one in wrong if place == deepest]
+    words = [_error_in_words(one) for place, one in wrong if place == deepest]
     words += ["null"] if deepest == [name] and type(None) in get_args(known[name]) else []
     key = ".".join(str(part) for part in [at, *deepest] if isinstance(part, str) and part)
     return KeyedError(f"{key} must be {' or '.join(words)}, got {first['input']!r}", key)
 
 
-def _in_words(error: Mapping[str, Any]) -> str:
+def _error_in_words(error: Mapping[str, Any]) -> str:
     usual = str(error["msg"]).removeprefix("Input should be ")
     if error["type"] not in TYPES:
         return usual
@@ -139,7 +139,7 @@ def _in_words(error: Mapping[str, Any]) -> str:
     return TYPES[error["type"]].format(**{k: f"{v:,}".removesuffix(".0") for k, v in limits})
 
 
-def _place(parts: Sequence[str | int], values: Any) -> list[str | int]:
+def _place_of_value(parts: Sequence[str | int], values: Any) -> list[str | int]:
     """Return the keys and positions of a value: pydantic also names the members of unions."""
     found = []
     for part in parts:

@@ -36,7 +36,7 @@ class _Loader(yaml.SafeLoader):
             if isinstance(made, int):
                 str(made)  # Python prints no number of thousands of digits, as an error has to
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise _NotMade(None, None, _not_made(node, error), node.start_mark) from error
+            raise _NotMade(None, None, _not_made_text(node, error), node.start_mark) from error
         return made
 
 
@@ -44,7 +44,7 @@ class _NotMade(yaml.constructor.ConstructorError):
     """YAML takes a value for something that Python cannot make, such as the 30th of February."""
 
 
-def _not_made(node: yaml.Node, error: Exception) -> str:
+def _not_made_text(node: yaml.Node, error: Exception) -> str:
     kind, text = node.tag.rpartition(":")[2], f"{node.value!s:.40}"
     known = {"timestamp": "a date", "int": "a number", "float": "a number", "bool": "true or false"}
     why = f" ({error})" if isinstance(error, ValueError) else ""
@@ -98,12 +98,12 @@ def parse(text: str, where: str) -> tuple[Any, dict[str, int]]:
         node = loader.get_single_node()
         if node is None:
             return None, {}
-        if _size(node, {}) > MOST_CHARACTERS:
+        if _expanded_size(node, {}) > MOST_CHARACTERS:
             raise KeyedError(
                 f"{where}: its aliases (*name) and merge keys (<<) stand for more than "
                 f"{MOST_CHARACTERS:,} characters: write the values themselves"
             )
-        lines = _lines(node, where)  # before merge keys are replaced by what they stand for
+        lines = _lines_of_keys(node, where)  # before merge keys are replaced by what they stand for
         return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
@@ -115,7 +115,7 @@ def parse(text: str, where: str) -> tuple[Any, dict[str, int]]:
         raise KeyedError(f"{where}: is nested too deeply to be read") from None
 
 
-def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
+def _expanded_size(node: yaml.Node, sizes: dict[int, float]) -> float:
     """Return the number of characters with all aliases written out, in one look at each node."""
     if id(node) not in sizes:
         sizes[id(node)] = float("inf")  # of a node that holds itself
@@ -123,7 +123,7 @@ def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
         if isinstance(node, yaml.MappingNode):
             parts = chain.from_iterable(node.value)
         own = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
-        sizes[id(node)] = 1 + own + sum(_size(part, sizes) for part in parts)
+        sizes[id(node)] = 1 + own + sum(_expanded_size(part, sizes) for part in parts)
     return sizes[id(node)]
 
 
@@ -139,7 +139,7 @@ def mapping(text: str, what: str) -> dict[str, Any]:
     return found
 
 
-def _lines(node: yaml.Node, where: str) -> dict[str, int]:
+def _lines_of_keys(node: yaml.Node, where: str) -> dict[str, int]:
     lines: dict[str, int] = {}
 
     def visit(node: yaml.Node, prefix: str) -> None:

@@ -14,7 +14,7 @@ from setrl.core.method import AnyMethod
 from setrl.theory.audit.batches import Tries, batched
 from setrl.theory.audit.calling import CalledEstimator, Shape, ShowProgress, estimator
 from setrl.theory.audit.compare import Library, Match
-from setrl.theory.audit.field import Field, policy_grid
+from setrl.theory.audit.field import Field, even_policies
 from setrl.theory.audit.findings import Findings
 from setrl.theory.audit.known import Known, claimed, known
 from setrl.theory.audit.paid import pay
@@ -53,10 +53,10 @@ class Audit(Findings):
             "group_size": self.paid.num_samples,
             "rewards": np.asarray(table.rewards).tolist(),
             "labels": None if table.strategies is None else np.asarray(table.strategies).tolist(),
-            **{name: _match(one) for name, one in said.items()},
+            **{name: _match_as_json(one) for name, one in said.items()},
             "factor": self.factor_of(match),
             "bias": match.off if match else float("nan"),
-            "alone": {name: _match(one) for name, one in alone.items()},
+            "alone": {name: _match_as_json(one) for name, one in alone.items()},
             "made": None if self.made is None else str(self.made),
             "curl": None if field.curl is None else asdict(field.curl),
             "policies": field.policies_PA.tolist(),
@@ -67,12 +67,14 @@ class Audit(Findings):
             "survivors": asdict(self.survivors),
             "strength": {str(rate): ratio for rate, ratio in self.strength.items()},
             "in_batch": None if self.in_batch is None else self.in_batch.to_json(),
-            "other_sizes": {size: _match(match) for size, match in self.other_sizes.items()},
+            "other_sizes": {
+                size: _match_as_json(match) for size, match in self.other_sizes.items()
+            },
             "sentences": self.sentences(),
         }
 
 
-def _match(match: Match | None) -> dict[str, Any] | None:
+def _match_as_json(match: Match | None) -> dict[str, Any] | None:
     if match is None:
         return None
     example = None if match.example is None else asdict(match.example)
@@ -129,7 +131,9 @@ def audit(
     if groups is not None and groups < 1:
         raise ValueError(f"a batch has at least one group, got groups={groups}")
     num_samples = _group_size(function, group_size)
-    subject = _estimator(function, shape or known_shape(function), name, num_samples, takes, groups)
+    subject = _find_estimator(
+        function, shape or known_shape(function), name, num_samples, takes, groups
+    )
     table = table or kinds(rewards, labels or (STRATEGIES if subject.shape.reads_labels else 1))
     if isinstance(function, AnyMethod):
         remedy = (
@@ -137,15 +141,15 @@ def audit(
         )
         check_given(function.reads, table.given, function.name, remedy.format)
     claim, factor = (None, None) if claims is None else claimed(claims, num_samples)
-    field = Field(pay(subject, table, num_samples, progress), policy_grid(table.num_actions))
-    library, tries = _library(field, claim), Tries(subject, field.paid, groups).looked()
+    field = Field(pay(subject, table, num_samples, progress), even_policies(table.num_actions))
+    library, tries = _make_library(field, claim), Tries(subject, field.paid, groups).looked()
     match = None if claim is None else library.match(0)
     parts = match.parts if match else library.objectives
     in_batch = batched(tries, library, parts)  # now: a missing reward spoils states
     return Audit(subject, library, library.nearest(), match, factor, tries, in_batch)
 
 
-def _estimator(
+def _find_estimator(
     function: Any, shape: Shape | None, name: str | None, size: int, takes: Any, groups: int | None
 ) -> CalledEstimator:
     """Return how the function is called: with batches, if a size of batches was asked for."""
@@ -161,7 +165,7 @@ def _group_size(function: Any, given: int | None) -> int:
     return max(SAMPLES, fewest) if given is None else given
 
 
-def _library(field: Field, claim: Known | None) -> Library:
+def _make_library(field: Field, claim: Known | None) -> Library:
     """Return all known objectives on the estimator's groups, the claim first."""
     claims = [] if claim is None else [claim]
     library = Library.of(field, [*claims, *known(field.paid.table, field.paid.num_samples)])

@@ -27,7 +27,7 @@ from setrl.theory.audit.compare import FLOOR, Library, Match, share
 from setrl.theory.audit.field import Field
 from setrl.theory.audit.known import Known
 from setrl.theory.audit.paid import Paid, counts, places
-from setrl.theory.audit.said import words
+from setrl.theory.audit.templates import words
 from setrl.theory.tabular import ActionTable
 
 GROUPS = 8  # of a batch
@@ -90,16 +90,16 @@ class Tries:
         is_ours = isinstance(self.estimator.function, AnyMethod)
         if is_single or is_ours or not self.estimator.is_steady:
             return self
-        for batches_DBN, weight_D in self._looks():
+        for batches_DBN, weight_D in self._batches_to_look_at():
             num = batches_DBN.shape[1]
-            call = self.estimator.twice if num in self._sizes else self._paid
+            call = self.estimator.twice if num in self._sizes_to_try else self._pay_batches
             try:
                 found = Calls(batches_DBN, weight_D, call(self.alone.table, batches_DBN))
             except ValueError:
                 return replace(self, mixed=Mixed(batches_DBN[0, 0], None, num))
-            if num in self._sizes:
+            if num in self._sizes_to_try:
                 self.looks[num] = found
-            mixed = self._mixed(found) if self.estimator.is_steady else None
+            mixed = self._find_mixing(found) if self.estimator.is_steady else None
             if mixed is not None or not self.estimator.is_steady:
                 self.estimator.habits.update({"mixes"} if mixed else ())
                 return replace(self, mixed=mixed)
@@ -109,32 +109,32 @@ class Tries:
         """Return which batches were tried, and showed no difference; "" if none were."""
         tried = [words("all batches" if self.has_all(num) else "drawn batches",
                        number=f"{len(self.looks[num].batches_DBN):,}", groups=count(num, "group"))
-                 for num in self._sizes if num in self.looks]  # fmt: skip
+                 for num in self._sizes_to_try if num in self.looks]  # fmt: skip
         return in_a_row(tried) if tried else ""
 
     def has_all(self, groups: int) -> bool:
         """Whether all batches of so many groups are tried, in every order."""
-        return self._number(groups) <= (MOST if groups == self.asked else FEW)
+        return self._number_of_looks(groups) <= (MOST if groups == self.asked else FEW)
 
     @property
-    def _sizes(self) -> Sequence[int]:
+    def _sizes_to_try(self) -> Sequence[int]:
         return (2, GROUPS) if self.asked is None else (self.asked,) if self.asked > 1 else ()
 
-    def _number(self, groups: int) -> int:
+    def _number_of_looks(self, groups: int) -> int:
         return int(self.alone.table.num_actions) ** (self.alone.num_samples * groups)
 
-    def _looks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _batches_to_look_at(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield all batches of the sizes, or drawn ones; then some of other sizes."""
-        for groups in self._sizes:
+        for groups in self._sizes_to_try:
             if self.has_all(groups):
-                yield self._every(groups)
+                yield self._every_batch(groups)
             else:
                 draws = LOOKS if self.asked is None else DRAWS
                 yield self._drawn(groups, draws), np.ones(draws)
-        for groups in {3, 5, 6, 7, 9, 2 * GROUPS, LARGE} - set(self._sizes):
+        for groups in {3, 5, 6, 7, 9, 2 * GROUPS, LARGE} - set(self._sizes_to_try):
             yield self._drawn(groups, max(40 // groups, 1)), np.ones(1)
 
-    def _mixed(self, found: Calls) -> Mixed | None:
+    def _find_mixing(self, found: Calls) -> Mixed | None:
         rows_DBN, values_DBN = found.batches_DBN, found.values_DBN
         shape = (-1, rows_DBN.shape[2])
         usual_DBN = self.alone.of_rows(rows_DBN.reshape(shape)).reshape(rows_DBN.shape)
@@ -149,13 +149,17 @@ class Tries:
         """Return all batches in every order; None if they are too many."""
         if groups in self.looks and self.has_all(groups):
             return self.looks[groups]
-        return None if self._number(groups) > MOST else self._called(*self._every(groups))
+        return (
+            None
+            if self._number_of_looks(groups) > MOST
+            else self._call_batches(*self._every_batch(groups))
+        )
 
-    def _every(self, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    def _every_batch(self, groups: int) -> tuple[np.ndarray, np.ndarray]:
         num_actions, num = self.alone.table.num_actions, self.alone.num_samples
         flat_DM = np.array(list(product(range(num_actions), repeat=num * groups)))
         rows_RN = flat_DM.reshape(-1, num)
-        chance_R = 1 / self.alone.groups.orderings_S[self._place(rows_RN)]
+        chance_R = 1 / self.alone.groups.orderings_S[self._place_of_rows(rows_RN)]
         return flat_DM.reshape(-1, groups, num), chance_R.reshape(-1, groups).prod(axis=1)
 
     def drawn(self, groups: int, draws: int) -> Calls:
@@ -164,7 +168,7 @@ class Tries:
         if known is not None and len(known.weight_D) == draws:
             return known
         with uses_global_generators():  # so that an audit says the same every time
-            return self._called(self._drawn(groups, draws), np.ones(draws))
+            return self._call_batches(self._drawn(groups, draws), np.ones(draws))
 
     def _drawn(self, groups: int, draws: int) -> np.ndarray:
         rng, sets_SN = np.random.default_rng(draws), self.alone.groups.sets_SK
@@ -180,24 +184,24 @@ class Tries:
             return None
         sample_DBN = np.argsort(drawn.batches_DBN, axis=2)
         rows_DBN = np.take_along_axis(drawn.batches_DBN, sample_DBN, axis=2)
-        group_DB1 = np.argsort(self._place(rows_DBN.reshape(-1, rows_DBN.shape[2]))
+        group_DB1 = np.argsort(self._place_of_rows(rows_DBN.reshape(-1, rows_DBN.shape[2]))
                                .reshape(rows_DBN.shape[:2]), axis=1)[:, :, None]  # fmt: skip
-        again = self._called(np.take_along_axis(rows_DBN, group_DB1, axis=1), drawn.weight_D)
+        again = self._call_batches(np.take_along_axis(rows_DBN, group_DB1, axis=1), drawn.weight_D)
         usual_DBN = np.take_along_axis(drawn.values_DBN, sample_DBN, axis=2)
         apart_DBN = again.values_DBN - np.take_along_axis(usual_DBN, group_DB1, axis=1)
         if np.abs(apart_DBN).max() > 4 * self.alone.tolerance * np.abs(again.values_DBN).max():
             return None
         chosen = list(combinations_with_replacement(range(len(sets_SN)), groups))
         times = [factorial(groups) / prod(map(factorial, Counter(one).values())) for one in chosen]
-        return self._called(sets_SN[np.array(chosen)], np.array(times))
+        return self._call_batches(sets_SN[np.array(chosen)], np.array(times))
 
-    def _called(self, batches_DBN: np.ndarray, weight_D: np.ndarray) -> Calls:
-        return Calls(batches_DBN, weight_D, self._paid(self.alone.table, batches_DBN))
+    def _call_batches(self, batches_DBN: np.ndarray, weight_D: np.ndarray) -> Calls:
+        return Calls(batches_DBN, weight_D, self._pay_batches(self.alone.table, batches_DBN))
 
-    def _paid(self, table: ActionTable, batches_DBN: np.ndarray) -> np.ndarray:
+    def _pay_batches(self, table: ActionTable, batches_DBN: np.ndarray) -> np.ndarray:
         return cleaned(self.estimator.paid(table, batches_DBN))
 
-    def _place(self, rows_RN: np.ndarray) -> np.ndarray:
+    def _place_of_rows(self, rows_RN: np.ndarray) -> np.ndarray:
         return places(self.alone.groups, counts(rows_RN, self.alone.table.num_actions))
 
     def means(self, calls: Calls, parts: int = 1) -> np.ndarray:
@@ -275,7 +279,7 @@ class Batched:
         found = self.larger or self
         error = 2 * found.noise + (found.match.off if found.match and found.is_near else 0)
         return words(
-            " ".join(filter(None, ("batch", *self._kind()))),
+            " ".join(filter(None, ("batch", *self._kind_in_words()))),
             match=self.match,
             off=share(self.off + (self.match.rounded if self.match else 0.0)),
             noise=share(error),
@@ -286,7 +290,7 @@ class Batched:
             rare=f"{found.draws // 3:,}",
         )
 
-    def _kind(self) -> Iterator[str]:
+    def _kind_in_words(self) -> Iterator[str]:
         yield "fewer" if self.larger else "drawn" if self.draws else "sorted" if self.sorted else ""
         if self.match is None:
             yield "nothing"
@@ -316,30 +320,34 @@ def batched(tries: Tries, library: Library, parts: Sequence[Known]) -> Batched |
         return None
     try:
         if not is_steady:
-            return _found(tries, tries.drawn(wanted, TIMES * DRAWS), library, parts, True)
+            return _match_in_batches(
+                tries, tries.drawn(wanted, TIMES * DRAWS), library, parts, True
+            )
         if (whole := tries.every(wanted)) is not None:
-            return _found(tries, whole, library, parts)
+            return _match_in_batches(tries, whole, library, parts)
         drawn = tries.drawn(wanted, DRAWS)
         if (whole := tries.without_order(drawn)) is not None:
-            return replace(_found(tries, whole, library, parts), sorted=DRAWS)
-        fewer = None if tries.asked else _fewer(tries, drawn, library, parts)
-        return fewer or _found(tries, drawn, library, parts, True)
+            return replace(_match_in_batches(tries, whole, library, parts), sorted=DRAWS)
+        fewer = None if tries.asked else _match_with_fewer_groups(tries, drawn, library, parts)
+        return fewer or _match_in_batches(tries, drawn, library, parts, True)
     except ValueError:  # the law of independent groups says that such batches fail
         return None
 
 
-def _fewer(tries: Tries, drawn: Calls, library: Library, parts: Sequence[Known]) -> Batched | None:
+def _match_with_fewer_groups(
+    tries: Tries, drawn: Calls, library: Library, parts: Sequence[Known]
+) -> Batched | None:
     """Return what batches of fewer groups show exactly, if drawn ones agree."""
     tried = (tries.every(num) for num in range(drawn.batches_DBN.shape[1] - 1, 1, -1))
     whole = next((one for one in tried if one is not None), None)
-    exact = None if whole is None else _found(tries, whole, library, parts)
+    exact = None if whole is None else _match_in_batches(tries, whole, library, parts)
     if exact is None or exact.match is None or not exact.match.holds:
         return None
-    larger = _found(tries, drawn, library, exact.match.parts, True)
-    return replace(exact, larger=larger) if _agree(exact.match, larger) else None
+    larger = _match_in_batches(tries, drawn, library, exact.match.parts, True)
+    return replace(exact, larger=larger) if _agrees_with_larger(exact.match, larger) else None
 
 
-def _agree(match: Match, larger: Batched) -> bool:
+def _agrees_with_larger(match: Match, larger: Batched) -> bool:
     """Whether chance explains how far drawn batches are from an objective and its factors."""
     other = larger.match
     if other is None or not larger.is_near or len(match.factors) != len(other.factors):
@@ -348,7 +356,7 @@ def _agree(match: Match, larger: Batched) -> bool:
     return bool((apart <= np.array(other.errors) + FLOOR * np.abs(match.factors)).all())
 
 
-def _found(
+def _match_in_batches(
     tries: Tries,
     calls: Calls,
     library: Library,
@@ -363,14 +371,14 @@ def _found(
     library = library.on(found, parts)
     if not is_drawn:
         return Batched(num, paid, library.nearest())
-    noise, match = _noise(found, parts_DSA), library.nearest()
+    noise, match = _error_of_update(found, parts_DSA), library.nearest()
     if match is None:
         return Batched(num, paid, None, noise, num_calls)
     match = library.match(0) if noise >= UNSURE else match
     return Batched(num, paid, _with_errors(library, match, parts_DSA), noise, num_calls)
 
 
-def _noise(found: Field, parts_DSA: np.ndarray) -> float:
+def _error_of_update(found: Field, parts_DSA: np.ndarray) -> float:
     """Return the standard error of the mean update, as a share of its length."""
     each_DPA = np.array([found.of_credit(credit_SA) for credit_SA in parts_DSA])
     error_PA = each_DPA.std(axis=0, ddof=1) / np.sqrt(len(each_DPA))

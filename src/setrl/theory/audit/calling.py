@@ -107,7 +107,7 @@ class CalledEstimator:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of odd groups, such as all wrong
             for batch in batches:
-                found.append(self._called(*batch))
+                found.append(self._call_and_check(*batch))
                 if progress is not None:
                     progress(len(batch[0]))
         return found
@@ -146,14 +146,14 @@ class CalledEstimator:
             self.habits.add("draws")
         return cleaned(values_DBN)
 
-    def _called(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
+    def _call_and_check(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         given = rewards_BN.copy(), labels_BN.copy()
         try:
             returned = self.shape.call(self.function, *given)
         except (Exception, SystemExit) as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
-                f"with rewards {_first(rewards_BN)}"
+                f"with rewards {rewards_BN[0].tolist()}"
             ) from error
         values = self._as_floats(returned)
         if values.shape != rewards_BN.shape:
@@ -203,10 +203,6 @@ def fields(table: ActionTable, actions_BN: np.ndarray) -> tuple[np.ndarray, np.n
     )
 
 
-def _first(rewards_BN: np.ndarray) -> list[float]:
-    return rewards_BN[0].tolist()
-
-
 def estimator(
     function: Any,
     shape: Shape | None = None,
@@ -231,18 +227,20 @@ def estimator(
     own = function.name if isinstance(function, AnyMethod) else getattr(function, "__name__", None)
     name = name or own or type(function).__name__
     if isinstance(function, AnyMethod):
-        return CalledEstimator(function, Shape("a Method", _method, _reads_labels(function)), name)
+        return CalledEstimator(
+            function, Shape("a Method", _call_method, _reads_labels(function)), name
+        )
     if not callable(function):
         raise ValueError(f"an estimator must be a function or a Method, got {function!r:.80}")
     rewards_BN = (np.arange(4 * num_samples).reshape(4, -1) % 3 == 0) * 1.0
     rewards_BN[2:] = [[0.0], [1.0]]
     groups = rewards_BN, np.arange(4 * num_samples).reshape(4, -1) % 2
     if shape is None:
-        return _found(function, name, groups, takes)
+        return _find_shape(function, name, groups, takes)
     return CalledEstimator(function, shape, name)
 
 
-def _method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
+def _call_method(method: AnyMethod, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
     labels: Any = {"strategies": labels_BN} if _reads_labels(method) else {}
     return method.advantages(rewards_BN, rng=0, **labels).values_BN
 
@@ -251,7 +249,7 @@ def _reads_labels(method: AnyMethod) -> bool:
     return "strategies" in method.reads
 
 
-def _found(
+def _find_shape(
     function: Any, name: str, groups: tuple[np.ndarray, np.ndarray], takes: str | None
 ) -> CalledEstimator:
     """Try the shapes on four groups; the first that gives as many advantages is the shape.
@@ -260,7 +258,7 @@ def _found(
     either; it is called with batches. With different results it is a function of a group.
     """
     refusals, alone, one = [], None, (groups[0][:1], groups[1][:1])
-    for shape in _shapes(function, name):
+    for shape in _possible_shapes(function, name):
         if takes is not None and shape.takes_batches is not (takes == "batch"):
             continue
         if alone is not None and not shape.takes_batches:
@@ -273,7 +271,7 @@ def _found(
             refusals.append(str(error))
             continue
         tried.habits.clear()
-        if alone is not None and _differ(alone[1], first, alone[0].of_batch(*one)):
+        if alone is not None and _differ_beyond_rounding(alone[1], first, alone[0].of_batch(*one)):
             alone[0].habits.add("unlike")
             return alone[0]
         if alone is not None or shape.takes_batches or takes:
@@ -285,7 +283,7 @@ def _found(
     raise ValueError("; ".join(dict.fromkeys(refusals)))
 
 
-def _differ(group: np.ndarray, batch: np.ndarray, again: np.ndarray) -> bool:
+def _differ_beyond_rounding(group: np.ndarray, batch: np.ndarray, again: np.ndarray) -> bool:
     """Whether one group is paid otherwise as a batch, and not by chance: again, it is the same."""
     alike = [np.allclose(group, one, rtol=ALIKE, equal_nan=True) for one in (batch, again)]
     return alike == [False, True]
@@ -307,14 +305,16 @@ def cleaned(values: np.ndarray) -> np.ndarray:
     return np.nan_to_num(values, posinf=0.0, neginf=0.0)
 
 
-def _shapes(function: Any, name: str) -> list[Shape]:
+def _possible_shapes(function: Any, name: str) -> list[Shape]:
     """Return how a function with these parameters may want to be called."""
     keyword = _label_parameter(function, name)
     arguments = "rewards" if keyword is None else "rewards, strategies"
     reads = keyword is not None
     kinds = ["", *(["tensor "] if "torch" in sys.modules else [])]
     return [
-        Shape(f"f({kind}{arguments}) of {whole}", _caller(keyword, bool(kind), many), reads, many)
+        Shape(
+            f"f({kind}{arguments}) of {whole}", _make_call(keyword, bool(kind), many), reads, many
+        )
         for kind in kinds
         for whole, many in (("a group", False), ("a batch", True))
     ]
@@ -343,7 +343,7 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty and parameter.kind not in variadic
 
 
-def _caller(keyword: str | None, as_tensor: bool, many: bool) -> Call:
+def _make_call(keyword: str | None, as_tensor: bool, many: bool) -> Call:
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
         given = [part if many else part[0] for part in (rewards_BN, labels_BN)]
         if as_tensor:
@@ -374,26 +374,28 @@ def uses_global_generators() -> Iterator[list[str]]:
     ['Python']
     """
     found: list[str] = []
-    generators = _generators()
+    generators = _states_of_generators()
     before = {name: get() for name, (_, get, _) in generators.items()}
     try:
         for seed, *_ in generators.values():
             seed(UNUSUAL)
-        start = {name: _bytes(get()) for name, (_, get, _) in generators.items()}
+        start = {name: _state_as_bytes(get()) for name, (_, get, _) in generators.items()}
         yield found
         found.extend(
-            name for name, (_, get, _) in generators.items() if _bytes(get()) != start[name]
+            name
+            for name, (_, get, _) in generators.items()
+            if _state_as_bytes(get()) != start[name]
         )
     finally:
         for name, (*_, put) in generators.items():
             put(before[name])
 
 
-def _bytes(state: Any) -> bytes:
+def _state_as_bytes(state: Any) -> bytes:
     return pickle.dumps(state.numpy() if hasattr(state, "numpy") else state)
 
 
-def _generators() -> dict[str, tuple[Any, Any, Any]]:
+def _states_of_generators() -> dict[str, tuple[Any, Any, Any]]:
     """Return name → (seed it, get its state, set its state)."""
     found: dict[str, tuple[Any, Any, Any]] = {
         "Python": (random.seed, random.getstate, random.setstate),

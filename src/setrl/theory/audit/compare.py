@@ -85,12 +85,14 @@ class Match:
     def __str__(self) -> str:
         errors = self.errors or (0.0,) * len(self.parts)
         each = sorted(zip(self.factors, errors, self.parts, strict=True), key=lambda it: it[0] < 0)
-        text = " + ".join(f"{_times(number, error, self.off if not self.holds else 0)}∇{part.label}"
-                          for number, error, part in each)  # fmt: skip
+        off = 0.0 if self.holds else self.off
+        text = " + ".join(
+            f"{_factor_text(number, error, off)}∇{part.label}" for number, error, part in each
+        )
         return text.replace("+ −", "− ")
 
 
-def _times(number: float, error: float, off: float) -> str:
+def _factor_text(number: float, error: float, off: float) -> str:
     text = factor(number, off)
     if error > FLOOR**2 * abs(number):
         digits = max(1 - int(np.floor(np.log10(error))), 0)
@@ -242,10 +244,10 @@ class Library:
         lengths = np.linalg.norm(gradients, axis=1)
         cosine = gradients @ target / lengths / np.linalg.norm(target)
         best = int(np.argmax(np.round(np.abs(cosine), 9)))
-        match = self._match((best,), target, gradients)
+        match = self._match_of_parts((best,), target, gradients)
         if match.holds:
             return match
-        return self._pair(target, gradients) or match
+        return self._nearest_pair(target, gradients) or match
 
     @property
     def _is_zero(self) -> bool:
@@ -258,9 +260,9 @@ class Library:
 
     def match(self, index: int) -> Match:
         """Return how far F is from the gradient of one objective."""
-        return self._match((index,), self.field.values_PA.ravel(), self.gradients)
+        return self._match_of_parts((index,), self.field.values_PA.ravel(), self.gradients)
 
-    def _pair(self, target: np.ndarray, gradients: np.ndarray) -> Match | None:
+    def _nearest_pair(self, target: np.ndarray, gradients: np.ndarray) -> Match | None:
         """Return the first sum of two objectives whose gradient F is, with fractions as factors.
 
         Small groups have so few gradients that other factors fit by chance.
@@ -272,12 +274,14 @@ class Library:
         explained = along[:, None] ** 2 + along**2 - 2 * cosines * along[:, None] * along
         share = np.where(apart > 1e-6, explained / np.where(apart > 0, apart, 1), 0)
         for left, right in np.argwhere(np.triu(share, 1) > 1 - FLOOR**2):
-            match = self._match((int(left), int(right)), target, gradients)
+            match = self._match_of_parts((int(left), int(right)), target, gradients)
             if match.holds and all(map(fraction, match.factors)):
                 return match
         return None
 
-    def _match(self, chosen: tuple[int, ...], target: np.ndarray, gradients: np.ndarray) -> Match:
+    def _match_of_parts(
+        self, chosen: tuple[int, ...], target: np.ndarray, gradients: np.ndarray
+    ) -> Match:
         rows = gradients[list(chosen)]
         factors, *_ = np.linalg.lstsq(rows.T, target, rcond=None)
         factors *= not self._is_zero
@@ -288,7 +292,7 @@ class Library:
         exact = off < CLOSE and self._is_exact(wanted_MA)
         if exact:
             return Match(parts, tuple(factors.tolist()), 0.0, True)
-        example, rounding = self._example(wanted_MA), self.field.paid.tolerance
+        example, rounding = self._largest_example(wanted_MA), self.field.paid.tolerance
         return Match(parts, tuple(factors.tolist()), off, False, example, rounding)
 
     def _is_exact(self, wanted_MA: np.ndarray) -> bool:
@@ -297,7 +301,7 @@ class Library:
         apart = np.abs(self.field.contrast_MA - wanted_MA).max()
         return bool(apart <= 100 * paid.rounding)
 
-    def _example(self, wanted_MA: np.ndarray) -> PromptExample:
+    def _largest_example(self, wanted_MA: np.ndarray) -> PromptExample:
         """Return the pair of samples whose advantages differ most from what they must be."""
         own_MA = self.field.contrast_MA
         apart_MA = own_MA - wanted_MA

@@ -78,14 +78,14 @@ class Field:
         others = multisets(num_actions, num - 2) if num > 2 else None
         rest_LA = np.zeros((1, num_actions)) if others is None else others.counts_SA
         corners = list(combinations(range(num_actions), 3))
-        found_LT = np.stack([self._around(rest_LA, *corner) for corner in corners], axis=1)
+        found_LT = np.stack([self._sum_around(rest_LA, *corner) for corner in corners], axis=1)
         if np.abs(found_LT).max() <= 12 * self.paid.rounding:
             return None
         row, column = np.unravel_index(np.abs(found_LT).argmax(), found_LT.shape)
         chosen = np.repeat(np.arange(num_actions), rest_LA[row].astype(int))
         return Curl(tuple(chosen.tolist()), corners[column], float(found_LT[row, column]))
 
-    def _around(self, rest_LA: np.ndarray, a: int, b: int, c: int) -> np.ndarray:
+    def _sum_around(self, rest_LA: np.ndarray, a: int, b: int, c: int) -> np.ndarray:
         unit = np.eye(self.paid.table.num_actions)
         credit_SA = self.paid.credit_SA
 
@@ -107,7 +107,7 @@ def of_scores(paid: Paid, scores_S: np.ndarray) -> np.ndarray:
     return contrast(beside_others(paid.groups, spread_SA))
 
 
-def policy_grid(num_actions: int) -> np.ndarray:
+def even_policies(num_actions: int) -> np.ndarray:
     """Return policies (P, A): even steps of two actions, otherwise evenly spread over all policies.
 
     Normalised exponentials of even points in a cube are even over the policies. The points are

@@ -84,13 +84,13 @@ def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:
     set_size = objective.resolve_set_size(int(size) if size else 1)
     if not 1 <= set_size <= num_samples:
         raise ValueError(f"{text}: a group of {num_samples} samples has no sets of {set_size}")
-    factor = _number(times, text) if star else None
+    factor = _read_factor(times, text) if star else None
     if name == "maxrl":
         return _log_likelihood(set_size), factor
     return Known(label.strip(), objective, set_size), factor
 
 
-def _number(times: str, text: str) -> float:
+def _read_factor(times: str, text: str) -> float:
     try:
         return float(Fraction(times.strip()))
     except ValueError:
@@ -102,40 +102,40 @@ def _number(times: str, text: str) -> float:
 def known(table: ActionTable, num_samples: int) -> list[Known]:
     """Return all objectives that the table's fields can be scored by, at the usual K ≤ N."""
     found: list[Known] = []
-    for name in sorted(objectives.by_name, key=_rank):
+    for name in sorted(objectives.by_name, key=_rank_of_objective):
         try:
             objective = objectives.by_name[name]()
             table.check_reads(objective.reads)
         except (TypeError, ValueError):  # it needs arguments, or fields that are not there
             continue
-        sizes = [1] if name == "mean" else _sizes(num_samples)
-        found.extend(Known(_label(name, size), objective, size) for size in sizes)
-    return [*found, *_of_methods(table, num_samples)]
+        sizes = [1] if name == "mean" else _usual_set_sizes(num_samples)
+        found.extend(Known(_label_with_size(name, size), objective, size) for size in sizes)
+    return [*found, *_objectives_of_methods(table, num_samples)]
 
 
-def _sizes(num_samples: int) -> list[int]:
+def _usual_set_sizes(num_samples: int) -> list[int]:
     """Return all K ≤ N up to 16, then the powers of 2, N − 1 and N."""
     usual = {size for size in range(1, num_samples + 1) if size <= 16 or size.bit_count() == 1}
     return sorted(usual | {max(num_samples - 1, 1), num_samples})
 
 
-def _rank(name: str) -> tuple[int, str]:
+def _rank_of_objective(name: str) -> tuple[int, str]:
     return (FIRST.index(name) if name in FIRST else len(FIRST), name)
 
 
-def _label(name: str, set_size: int) -> str:
+def _label_with_size(name: str, set_size: int) -> str:
     return "mean reward" if name == "mean" else f"{SHORT.get(name, name)}@{set_size}"
 
 
-def _of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
+def _objectives_of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
     """Yield what MaxRL and concave counts are gradients of, for right and wrong samples."""
     if not _says_what_is_right(table):
         return
-    yield from map(_log_likelihood, _sizes(num_samples)[1:])
+    yield from map(_log_likelihood, _usual_set_sizes(num_samples)[1:])
     if table.strategies is not None:
         for alpha in CONCAVE:
             label = f"concave_counts(α={alpha:g})@{num_samples}"
-            yield Known(label, _concave(alpha, num_samples), num_samples)
+            yield Known(label, _concave_counts(alpha, num_samples), num_samples)
 
 
 def _log_likelihood(largest: int) -> Known:
@@ -152,7 +152,7 @@ def _says_what_is_right(table: ActionTable) -> bool:
     return True
 
 
-def _concave(alpha: float, num_samples: int) -> Objective:
+def _concave_counts(alpha: float, num_samples: int) -> Objective:
     """Σ_c Σ_{j ≤ m_c} j^(α−1), where strategy c has m_c right samples."""
     worth_m = np.append(0.0, np.cumsum(np.arange(1, num_samples + 1) ** (alpha - 1)))
     return objectives.from_counts(lambda counts: worth_m[counts[..., 1].astype(int)].sum(axis=-1))

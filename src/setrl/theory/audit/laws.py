@@ -13,7 +13,7 @@ from setrl.support.wording import in_a_row
 from setrl.theory.audit.batches import LARGE, Tries
 from setrl.theory.audit.calling import CalledEstimator, cleaned, fields
 from setrl.theory.audit.paid import Paid, places, sample_rows
-from setrl.theory.audit.said import TEXTS, filled, kind, words
+from setrl.theory.audit.templates import TEXTS, filled, kind, words
 from setrl.theory.tabular import ActionTable
 
 
@@ -93,7 +93,7 @@ class Case:
             values_N = values_N[first]
         return _in_brackets(values_N)
 
-    def _kinds(self, group_N: np.ndarray) -> list[str]:
+    def _names_of_kinds(self, group_N: np.ndarray) -> list[str]:
         actions_A, counts_A = np.unique(group_N, return_counts=True)
         names = [kind(self.table, action) for action in actions_A]
         return [f"{times} × {name}" for times, name in zip(counts_A, names, strict=True)]
@@ -110,7 +110,7 @@ class Case:
     def shown(self, group_N: np.ndarray) -> str:
         """Write a group by its samples; a long one by the kinds of its samples."""
         if self.paid.num_samples > LONG:
-            return ", ".join(self._kinds(group_N))
+            return ", ".join(self._names_of_kinds(group_N))
         rewards_N, labels_N = fields(self.table, group_N)
         rewards = ", ".join(f"{one:g}" for one in rewards_N)
         if self.table.strategies is None:
@@ -135,10 +135,10 @@ def laws(estimator: CalledEstimator, paid: Paid, tries: Tries) -> tuple[Law, ...
     """Try every law, in the order in which sentences name them."""
     case = Case(estimator, paid, tries)
     found = tuple(law(case) for law in LAWS)
-    return found if estimator.is_steady else tuple(map(_of_unsteady, found))
+    return found if estimator.is_steady else tuple(map(_undecided_law, found))
 
 
-def _of_unsteady(law: Law) -> Law:
+def _undecided_law(law: Law) -> Law:
     """Return what a law can say if equal calls give other numbers: what a single call shows."""
     shown = law.name in OF_ANY_CALLS or (law.name in OF_ONE_CALL and law.holds is False)
     return law if shown else Law(law.name, None, UNSTEADY)
@@ -257,7 +257,7 @@ def zero_sum(case: Case) -> Law:
     return _law_with_sentence("zero-sum", holds, group=case.show(row), sum=f"{sums_R[row]:.3g}")
 
 
-def _silent(case: Case, name: str, reward: float) -> Law:
+def _silent_law(case: Case, name: str, reward: float) -> Law:
     end = name.removeprefix("silent-if-").replace("-", " ")
     alike_R = (case.rewards_RN == reward).all(axis=1)
     values_RN = np.abs(case.paid.values_RN) * alike_R[:, None]
@@ -268,12 +268,12 @@ def _silent(case: Case, name: str, reward: float) -> Law:
 
 def silent_if_all_wrong(case: Case) -> Law:
     """Whether groups without a right sample get 0."""
-    return _silent(case, "silent-if-all-wrong", case.rewards_RN.min())
+    return _silent_law(case, "silent-if-all-wrong", case.rewards_RN.min())
 
 
 def silent_if_all_right(case: Case) -> Law:
     """Whether groups without a wrong sample get 0."""
-    return _silent(case, "silent-if-all-right", case.rewards_RN.max())
+    return _silent_law(case, "silent-if-all-right", case.rewards_RN.max())
 
 
 def no_pay_for_wrong(case: Case) -> Law:
@@ -315,7 +315,9 @@ def scale_free(case: Case) -> Law:
             return None
         return "linear" if case.is_zero(again - times * case.first_values, 12) else "other"
 
-    return _changed(case, "scale-free", SCALES, lambda rewards, times: rewards * times, change)
+    return _law_under_changes(
+        case, "scale-free", SCALES, lambda rewards, times: rewards * times, change
+    )
 
 
 def shift_free(case: Case) -> Law:
@@ -324,10 +326,12 @@ def shift_free(case: Case) -> Law:
     def change(_: float, again: np.ndarray | None) -> str | None:
         return None if again is None or case.is_zero(again - case.first_values, 12) else "other"
 
-    return _changed(case, "shift-free", SHIFTS, lambda rewards, shift: rewards + shift, change)
+    return _law_under_changes(
+        case, "shift-free", SHIFTS, lambda rewards, shift: rewards + shift, change
+    )
 
 
-def _changed(
+def _law_under_changes(
     case: Case,
     name: str,
     numbers: Mapping[str, float],
@@ -340,13 +344,13 @@ def _changed(
         again = case.again(lambda rewards, labels: (apply(rewards, number), labels))  # noqa: B023
         if how := change(number, again):
             return _law_with_sentence(
-                name, False, "" if kept else how, kept=_or(kept), number=written
+                name, False, "" if kept else how, kept=_joined_by_or(kept), number=written
             )
         kept += [written] if again is not None else []
-    return _law_with_sentence(name, True if kept else None, kept=_or(kept))
+    return _law_with_sentence(name, True if kept else None, kept=_joined_by_or(kept))
 
 
-def _or(names: Sequence[str]) -> str:
+def _joined_by_or(names: Sequence[str]) -> str:
     return in_a_row(names).replace(" and ", " or ") if names else ""
 
 

@@ -119,24 +119,24 @@ def made(library: Library, likely: Collection[Known]) -> Made | None:
     if not paid.is_symmetric:
         return None
     known = list(library.objectives)
-    plain = [one for one in known if one in likely or one.label in PLAIN or _counts(one)]
+    plain = [one for one in known if one in likely or one.label in PLAIN or _is_concave_counts(one)]
     for change, alter in CHANGES.items():
         found = [
             Made(one.label, base, change, *fit)
             for one in (plain if change else known)
             for base, credit_SA in library.credits(known.index(one)).items()
-            if (fit := _times(paid, alter(Recipe(paid, credit_SA)))) is not None
+            if (fit := _fitting_factor(paid, alter(Recipe(paid, credit_SA)))) is not None
         ]
         if found:
             return min(found, key=lambda each: (each.off > CLOSE, abs(each.times - 1) > NEAR))
-    return next(chain(_over_score_std(library), _by_value(library)), None)
+    return next(chain(_made_over_score_std(library), _made_with_sets_by_value(library)), None)
 
 
-def _counts(known: Known) -> bool:
+def _is_concave_counts(known: Known) -> bool:
     return known.label.startswith("concave_counts")
 
 
-def _times(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:
+def _fitting_factor(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:
     """Return by what this credit is multiplied to give the estimator's, and how far off it is.
 
     None if no factor comes near.
@@ -149,7 +149,7 @@ def _times(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:
     return (times, float(apart / paid.scale)) if times > 0 and apart <= NEAR * paid.scale else None
 
 
-def _over_score_std(library: Library) -> Iterator[Made]:
+def _made_over_score_std(library: Library) -> Iterator[Made]:
     """Yield u − U divided by the standard deviation of the scores of the sets, if they are 0 or 1.
 
     This standard deviation is √(U(1 − U)): Pass@k Training.
@@ -161,20 +161,21 @@ def _over_score_std(library: Library) -> Iterator[Made]:
         credit_SA = library.credits(index).get("u − U")
         if credit_SA is not None and isinstance(one.objective, objectives.any_correct):
             spread_S1 = np.sqrt(np.maximum(scores_S * (1 - scores_S), 0))[:, None]
-            fit = _times(paid, Recipe(paid, credit_SA).over(spread_S1))
+            fit = _fitting_factor(paid, Recipe(paid, credit_SA).over(spread_S1))
             if fit is not None:
                 change = ", divided by the standard deviation of the sets' scores"
                 yield Made(one.label, "u − U", change, *fit)
 
 
-def _by_value(library: Library) -> Iterator[Made]:
+def _made_with_sets_by_value(library: Library) -> Iterator[Made]:
     """Yield u − v in which the sets with a sample are found by its value, not by its index."""
     paid = library.field.paid
     num, counts_SA = paid.num_samples, paid.groups.counts_SA
     for index, one in enumerate(library.objectives):
         size = one.set_size
         without_SA = np.stack(
-            [_without(one, paid, action) for action in range(counts_SA.shape[1])], axis=1
+            [_mean_without_action(one, paid, action) for action in range(counts_SA.shape[1])],
+            axis=1,
         )
         sets_SA = np.array([float(comb(num - m, size)) for m in range(num + 1)])[
             counts_SA.astype(int)
@@ -183,13 +184,13 @@ def _by_value(library: Library) -> Iterator[Made]:
         sums_SA = comb(num, size) * library.scores_KS[index][:, None] - sets_SA * without_SA
         by_value_SA = sums_SA / np.where(rest_SA > 0, rest_SA, 1)
         for used_SA in (library.credits(index)["u"], by_value_SA):
-            fit = _times(paid, used_SA - without_SA)
+            fit = _fitting_factor(paid, used_SA - without_SA)
             if fit is not None:
                 change = ", with membership by value: equal samples count as this sample"
                 yield Made(one.label, "u − v", change, *fit)
 
 
-def _without(known: Known, paid: Paid, action: int) -> np.ndarray:
+def _mean_without_action(known: Known, paid: Paid, action: int) -> np.ndarray:
     """Return the mean score of the sets without any sample of an action; 0 without such sets."""
     kept_SN = paid.groups.sets_SK != action
     size = [known.set_size]

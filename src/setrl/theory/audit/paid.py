@@ -156,27 +156,27 @@ def pay(
     num_actions = table.num_actions
     total = comb(num_actions + num_samples - 1, num_samples)
     if total > MAX_GROUPS:
-        raise _too_many("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
+        raise _too_many_error("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
     groups = multisets(num_actions, num_samples)
     all_orders = num_actions**num_samples <= MAX_ORDERED
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
     if orders:
-        rows_RN, weight_R = _orders(groups, num_actions, all_orders)
+        rows_RN, weight_R = _ordered_groups(groups, num_actions, all_orders)
     values_RN = estimator.twice(table, rows_RN[:, None], progress)[:, 0]
     paid = Paid(
         table, num_samples, rows_RN, values_RN, weight_R, estimator.tolerance, 0.0, all_orders
     )
-    paid = replace(paid, order=_order_matters(paid))
+    paid = replace(paid, order=_largest_order_effect(paid))
     if not estimator.is_steady or (all_orders and not paid.is_symmetric):
         return paid
     if not paid.is_symmetric:
-        raise _too_many("orders of ", MAX_ORDERED, num_samples, lambda n: num_actions**n)
+        raise _too_many_error("orders of ", MAX_ORDERED, num_samples, lambda n: num_actions**n)
     _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
     kept = replace(paid, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
     return replace(kept, weight_R=groups.orderings_S)
 
 
-def _too_many(what: str, most: int, num: int, of: Callable[[int], int]) -> ValueError:
+def _too_many_error(what: str, most: int, num: int, of: Callable[[int], int]) -> ValueError:
     """Return the error for so many groups, or orders of them; `of` counts them for a size."""
     why = "the order of samples matters, and " if what else ""
     largest = max(size for size in range(num) if of(size) <= most)
@@ -186,7 +186,9 @@ def _too_many(what: str, most: int, num: int, of: Callable[[int], int]) -> Value
     )
 
 
-def _orders(groups: Multisets, num_actions: int, all_orders: bool) -> tuple[np.ndarray, np.ndarray]:
+def _ordered_groups(
+    groups: Multisets, num_actions: int, all_orders: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Return ordered groups, and how many ordered groups each of them stands for."""
     num = groups.sets_SK.shape[1]
     if all_orders:
@@ -203,7 +205,7 @@ def sample_rows(num_rows: int, most: int = REPEATED) -> np.ndarray:
     return np.unique(np.linspace(0, num_rows - 1, min(num_rows, most)).astype(int))
 
 
-def _order_matters(paid: Paid) -> float:
+def _largest_order_effect(paid: Paid) -> float:
     """Return the largest difference between a sample's advantage and its mean over all orders."""
     row_R = places(paid.groups, paid.counts_RA)
     usual_RN = np.take_along_axis(paid.credit_SA[row_R], paid.groups_RN, axis=1)

@@ -12,7 +12,7 @@ from setrl.core import methods
 from setrl.core.method import AnyMethod
 from setrl.samples.types import Group
 from setrl.support.wording import count, first_of, in_a_row
-from setrl.train.gathering.credit import credit_groups
+from setrl.train.scoring.credit import credit_groups
 
 FITS = 1e-3  # of the largest advantage: recorded numbers are often rounded
 MOST_GROUPS = 2_000  # that methods are compared on
@@ -56,14 +56,14 @@ class Recorded:
                 f"all samples of the log have the reward {rewards[0]:g}; an audit needs different "
                 "rewards"
             )
-        fits = sorted(_fitting(kept[:MOST_GROUPS]), key=lambda fit: abs(fit[1] - 1) > FITS)
+        fits = sorted(_methods_that_fit(kept[:MOST_GROUPS]), key=lambda fit: abs(fit[1] - 1) > FITS)
         read = f"{count(len(kept), 'group')} of {size}"
         if not fits:
             raise ValueError(
                 f"no method with its default arguments gives the advantages of the log ({read}): "
                 "audit the function that gave them, module:name"
             )
-        named = [_name(*fit) for fit in fits]
+        named = [_method_with_factor(*fit) for fit in fits]
         if not _are_alike([method for method, _ in fits], rewards, size):
             raise ValueError(
                 f"{read}: the recorded advantages are {named[0]}, or {first_of(named[1:])}: the "
@@ -75,10 +75,10 @@ class Recorded:
             "with a sample that has no reward or no advantage": len(every) - len(whole),
             f"with more or fewer than {size} samples": len(whole) - len(kept),
         }
-        return cls(fits[0][0], size, tuple(rewards), (*_unread(left, len(kept)), found))
+        return cls(fits[0][0], size, tuple(rewards), (*_unread_groups_text(left, len(kept)), found))
 
 
-def _unread(left: dict[str, int], read: int) -> list[str]:
+def _unread_groups_text(left: dict[str, int], read: int) -> list[str]:
     why = [f"{number:,} {reason}" for reason, number in left.items() if number]
     if not why:
         return []
@@ -90,7 +90,7 @@ def _is_known(sample: object) -> bool:
     return all(getattr(sample, name) is not None for name in ("reward", "advantage"))
 
 
-def _name(method: AnyMethod, times: float) -> str:
+def _method_with_factor(method: AnyMethod, times: float) -> str:
     size = f" with K = {method.set_size}" if method.set_size != 1 else ""
     return (f"{times:.4g} times " if abs(times - 1) > FITS else "") + method.name + size
 
@@ -108,12 +108,12 @@ def _are_alike(methods: Sequence[AnyMethod], rewards: Sequence[float], num: int)
     return all(np.abs(one - tables[0]).max() <= FITS for one in tables[1:])
 
 
-def _fitting(groups: Sequence[Group]) -> list[tuple[AnyMethod, float]]:
+def _methods_that_fit(groups: Sequence[Group]) -> list[tuple[AnyMethod, float]]:
     """Return the methods that give the recorded advantages, and the factors between them."""
     found: list[tuple[AnyMethod, float]] = []
     recorded = np.array([[one.advantage for one in group.samples] for group in groups], float)
     scale = np.abs(recorded).max()
-    for method in _candidates():
+    for method in _methods_to_try():
         try:
             own = np.asarray(credit_groups(groups, method).values_BN)[:, : recorded.shape[1]]
         except ValueError:  # it needs fields that are not in the log, or larger groups
@@ -125,7 +125,7 @@ def _fitting(groups: Sequence[Group]) -> list[tuple[AnyMethod, float]]:
     return found
 
 
-def _candidates() -> Iterable[AnyMethod]:
+def _methods_to_try() -> Iterable[AnyMethod]:
     for make in methods.by_name.values():
         for sizes in ({}, *({"set_size": size} for size in SIZES)):
             try:

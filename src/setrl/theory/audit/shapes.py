@@ -250,12 +250,12 @@ def _read_tokens(result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
     return _one_a_sample(advantages, arguments.get("response_mask", arguments.get("mask")))
 
 
-def _read_groups(result: Any, _arguments: Mapping[str, Any]) -> np.ndarray:
+def _read_groups(result: Any, _arguments_of_call: Mapping[str, Any]) -> np.ndarray:
     groups = result[0] if isinstance(result, tuple) else result
     return np.concatenate([np.asarray(group, float) for group in groups])
 
 
-def _read_rewards(result: Any, _arguments: Mapping[str, Any]) -> np.ndarray:
+def _read_rewards(result: Any, _arguments_of_call: Mapping[str, Any]) -> np.ndarray:
     return np.asarray(result[1], float)  # (raw rewards, what takes the place of the rewards)
 
 
@@ -327,7 +327,7 @@ def trainer_of(function: Callable[..., Any]) -> Trainer | None:
     >>> trainer_of(loop).name
     'verl'
     """
-    taken = _parameters(function).keys()
+    taken = _parameters_of(function).keys()
     found = [one for one in TRAINERS.values() if one.known_by <= taken]
     return max(found, key=lambda one: len(one.known_by), default=None)
 
@@ -374,17 +374,17 @@ def trainer_shape(
     given = fields or {}
 
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        return _call(function, found, TrainerCall.of(rewards_BN, labels_BN, given, options))
+        return _call_trainer(function, found, TrainerCall.of(rewards_BN, labels_BN, given, options))
 
     def mixed(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
         batch = TrainerCall.of(rewards_BN, labels_BN, given, options)
         order_M = np.random.default_rng(0).permutation(rewards_BN.size)
         values_M = np.empty(rewards_BN.size)
-        values_M[order_M] = _call(function, found, batch.in_order(order_M)).ravel()
+        values_M[order_M] = _call_trainer(function, found, batch.in_order(order_M)).ravel()
         return values_M.reshape(rewards_BN.shape)
 
     def unread() -> list[str]:
-        return [name for name in settings if name not in {*_parameters(function), *options.used}]
+        return [name for name in settings if name not in {*_parameters_of(function), *options.used}]
 
     mixes = mixed if NAMES_GROUPS & found.arguments.keys() else None
     name = f"{found.name} calls it"
@@ -398,7 +398,7 @@ def known_shape(function: Any) -> Shape | None:
 
 def _check_arguments(function: Any, trainer: Trainer, settings: TrainerSettings) -> None:
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    needed = [name for name, one in _parameters(function).items()
+    needed = [name for name, one in _parameters_of(function).items()
               if one.default is one.empty and one.kind in named]  # fmt: skip
     missing = [name for name in needed if name not in {*trainer.arguments, *settings}]
     if missing:
@@ -408,13 +408,13 @@ def _check_arguments(function: Any, trainer: Trainer, settings: TrainerSettings)
         )
 
 
-def _call(function: Any, trainer: Trainer, batch: TrainerCall) -> np.ndarray:
+def _call_trainer(function: Any, trainer: Trainer, batch: TrainerCall) -> np.ndarray:
     """Return the advantages, (B, N); what the function edits is edited in the caller's array."""
     given_BN = batch.samples.rewards
     rewards_BN = given_BN.astype(trainer.dtype)
     passed = replace(batch, samples=batch.samples.with_rewards(rewards_BN))
-    arguments = _arguments(function, trainer, passed)
-    advantages = np.asarray(trainer.read(_finished(function(**arguments)), arguments))
+    arguments = _arguments_of_call(function, trainer, passed)
+    advantages = np.asarray(trainer.read(_finish_coroutine(function(**arguments)), arguments))
     if not np.array_equal(rewards_BN, given_BN.astype(trainer.dtype), equal_nan=True):
         given_BN[...] = rewards_BN
     if advantages.size != rewards_BN.size:
@@ -422,16 +422,16 @@ def _call(function: Any, trainer: Trainer, batch: TrainerCall) -> np.ndarray:
     return advantages.reshape(rewards_BN.shape).astype(trainer.dtype)
 
 
-def _arguments(function: Any, trainer: Trainer, batch: TrainerCall) -> dict[str, Any]:
+def _arguments_of_call(function: Any, trainer: Trainer, batch: TrainerCall) -> dict[str, Any]:
     """Return what a function takes of the trainer's arguments, and of the settings."""
-    taken = _parameters(function)
+    taken = _parameters_of(function)
     takes_all = any(one.kind is one.VAR_KEYWORD for one in taken.values())
     of_trainer = {name: make(batch) for name, make in trainer.arguments.items()
                   if takes_all or name in taken}  # fmt: skip
     return of_trainer | {name: one for name, one in batch.settings.items() if name in taken}
 
 
-def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+def _parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # a function in C has none
@@ -442,7 +442,7 @@ def _name(function: Any) -> str:
     return str(getattr(function, "__qualname__", function))
 
 
-def _finished(result: Any) -> Any:
+def _finish_coroutine(result: Any) -> Any:
     """Return what a coroutine returns that waits for nothing; other results unchanged."""
     if not inspect.iscoroutine(result):
         return result

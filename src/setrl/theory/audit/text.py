@@ -11,7 +11,7 @@ from setrl.theory.audit.batches import Batched
 from setrl.theory.audit.compare import Match, factor, share
 from setrl.theory.audit.findings import Findings
 from setrl.theory.audit.made import Made
-from setrl.theory.audit.said import TEXTS, kind, spoken, words
+from setrl.theory.audit.templates import TEXTS, kind, spoken, words
 
 Facts = dict[str, str]
 
@@ -37,7 +37,7 @@ def sentences(audit: Findings) -> list[str]:
     return spoken(facts)
 
 
-def _laws(audit: Findings) -> Facts:
+def _law_facts(audit: Findings) -> Facts:
     """Return what every law says, under its name or, if it does not hold, "not" and its name."""
     laws = {law.name: law for law in audit.laws}
     facts = {("" if law.holds else "not ") + law.name: law.says
@@ -49,7 +49,7 @@ def _laws(audit: Findings) -> Facts:
     return facts | {"pays": "; it ".join(kept), "scales": "; it ".join(scales), "shifts": shifts}
 
 
-def _doubts(audit: Findings) -> Facts:
+def _doubt_facts(audit: Findings) -> Facts:
     return {
         "unsteady": "" if audit.estimator.is_steady else YES,
         "unread": ", ".join(audit.estimator.shape.unread()),
@@ -57,14 +57,14 @@ def _doubts(audit: Findings) -> Facts:
     }
 
 
-def _claim(audit: Findings) -> Facts:
+def _claim_facts(audit: Findings) -> Facts:
     if audit.claim is None:
         return {}
     match, example = audit.required or audit.claim, audit.claim.example
     batch = audit.in_batch if audit.reads_batch else None
     facts = {
         "claim": audit.claim.parts[0].label,
-        "claim match": str(batch) if batch else _off(match),
+        "claim match": str(batch) if batch else _match_with_distance(match),
         "claim times": factor(audit.factor_of(audit.required), 0.0 if match.holds else match.off),
         "claimed factor": factor(audit.claimed_factor or 0),
     }
@@ -77,10 +77,10 @@ def _claim(audit: Findings) -> Facts:
             "paid": f"{example.paid:.3g}",
             "needed": f"{example.needed:.3g}",
         }
-    return facts | {f"claim {_status(audit, match, batch)}": YES}
+    return facts | {f"claim {_claim_status(audit, match, batch)}": YES}
 
 
-def _status(audit: Findings, match: Match, batch: Batched | None) -> str:
+def _claim_status(audit: Findings, match: Match, batch: Batched | None) -> str:
     """Return how an estimator keeps its claim."""
     found = audit.factor_of(audit.required)
     if (batch.match if batch else audit.nearest) is None:
@@ -97,7 +97,7 @@ def _status(audit: Findings, match: Match, batch: Batched | None) -> str:
     return "alone" if audit.estimator.is_whole else "unsure"  # alone: it takes groups and batches
 
 
-def _batch(audit: Findings) -> Facts:
+def _batch_facts(audit: Findings) -> Facts:
     found, either = audit.in_batch, "" if audit.reads_batch else YES
     facts = {"mixes": YES, "either": either} if audit.mixes_groups else {}
     if found is None:
@@ -112,20 +112,24 @@ def _batch(audit: Findings) -> Facts:
     }
 
 
-def _what(audit: Findings) -> Facts:
+def _objective_facts(audit: Findings) -> Facts:
     table, near = audit.table, audit.nearest
     levels = np.unique(np.asarray(table.rewards))
     rewards = f"{len(levels)} from {levels[0]:g} to {levels[-1]:g}"
     if len(levels) <= MOST_WRITTEN:
         rewards = in_a_row([f"{one:g}" for one in levels])
     missing = words("missing") if "missing" in audit.estimator.habits else ""
-    alone = words("alone") if audit.reads_batch else _beside(audit)
+    alone = words("alone") if audit.reads_batch else _beside_text(audit)
     size = audit.paid.num_samples
     groups = words("groups", size=size, rewards=rewards, missing=missing, alone=alone)
     facts = {"rewards": rewards, "groups": groups}
     if near is None:
         return facts | {"nothing": YES}
-    facts |= {"match": str(near), "objective": near.parts[0].label, "meaning": _meaning(near)}
+    facts |= {
+        "match": str(near),
+        "objective": near.parts[0].label,
+        "meaning": _meaning_of_match(near),
+    }
     if audit.objective is not None:
         exactly = "exactly" if audit.paid.all_orders else "exactly in orders"
         facts["exactly"] = words(
@@ -134,10 +138,10 @@ def _what(audit: Findings) -> Facts:
         way = "sum" if len(near.parts) > 1 else "up" if near.factors[0] > 0 else "down"
         return facts | {way: YES}
     way = "none" if audit.curl else "unnamed"
-    return facts | _strength(audit) | {way: YES, "match": _off(near)}
+    return facts | _strength_facts(audit) | {way: YES, "match": _match_with_distance(near)}
 
 
-def _beside(audit: Findings) -> str:
+def _beside_text(audit: Findings) -> str:
     """Say in which batches it pays the same, if their size was asked for."""
     asked = audit.tries.asked
     if asked is None or asked not in audit.tries.looks or audit.mixes_groups:
@@ -147,15 +151,15 @@ def _beside(audit: Findings) -> str:
     return words(way, tried=audit.tries.says(), rare=rare)
 
 
-def _off(match: Match) -> str:
+def _match_with_distance(match: Match) -> str:
     return words("off", match=match, off=share(match.off)) if match.off else str(match)
 
 
-def _meaning(match: Match) -> str:
+def _meaning_of_match(match: Match) -> str:
     """Say what an objective is; nothing for sums and for rare objectives.
 
     >>> from setrl.theory.audit import audit
-    >>> _meaning(audit(lambda rewards: rewards).nearest)
+    >>> _meaning_of_match(audit(lambda rewards: rewards).nearest)
     'the chance that a sample is right'
     """
     known = match.parts[0]
@@ -167,7 +171,7 @@ def _meaning(match: Match) -> str:
     return str(says.replace("K samples", f"{known.set_size} samples"))
 
 
-def _strength(audit: Findings) -> Facts:
+def _strength_facts(audit: Findings) -> Facts:
     """Say how much harder than the objective's gradient it pushes, by the success rate."""
     strength = audit.strength
     if not np.isfinite(list(strength.values())).all():
@@ -179,8 +183,12 @@ def _strength(audit: Findings) -> Facts:
     }
 
 
-def _made(audit: Findings) -> Facts:
-    facts = {} if audit.made is None else {"made": str(audit.made), "symbols": _symbols(audit.made)}
+def _recipe_facts(audit: Findings) -> Facts:
+    facts = (
+        {}
+        if audit.made is None
+        else {"made": str(audit.made), "symbols": _symbols_text(audit.made)}
+    )
     if audit.curl is not None:
         facts |= {
             "curl": f"{audit.curl.value:.3g}",
@@ -190,7 +198,7 @@ def _made(audit: Findings) -> Facts:
     return facts
 
 
-def _leads(audit: Findings) -> Facts:
+def _survivor_facts(audit: Findings) -> Facts:
     led = audit.survivors
     collapsed = led.kept < 2 and led.collapse
     return {
@@ -205,12 +213,12 @@ def _leads(audit: Findings) -> Facts:
     }
 
 
-def _noise(audit: Findings) -> Facts:
+def _noise_facts(audit: Findings) -> Facts:
     found = audit.variance
     sizes = [
         words("size is", size=size, match=match)
         if match.holds
-        else words("size near", size=size, match=_off(match))
+        else words("size near", size=size, match=_match_with_distance(match))
         for size, match in audit.other_sizes.items()
     ]
     facts = {"sizes": "; in groups of ".join(sizes)}
@@ -221,11 +229,11 @@ def _noise(audit: Findings) -> Facts:
             "beside what": found.label,
         }
         if np.isfinite(found.over_least):
-            facts |= {"least": f"{found.over_least:.2f}", "answers": _answers(audit)}
+            facts |= {"least": f"{found.over_least:.2f}", "answers": _answers_text(audit)}
     return facts
 
 
-def _answers(audit: Findings) -> str:
+def _answers_text(audit: Findings) -> str:
     """Say between how many answers the policies of the audit choose."""
     num = audit.table.num_actions
     if not audit.is_binary:
@@ -233,13 +241,13 @@ def _answers(audit: Findings) -> str:
     return words("two answers") if num == 2 else words("answers", right=num // 2, wrong=num // 2)
 
 
-def _symbols(made: Made) -> str:
+def _symbols_text(made: Made) -> str:
     """Return what the symbols of a credit mean.
 
     >>> from setrl.theory.audit.made import Made
-    >>> _symbols(Made("pass@4", "u − w", "", 1.0))
+    >>> _symbols_text(Made("pass@4", "u − w", "", 1.0))
     'u is the mean score of the sets of 4 with the sample, and w of these sets without it'
-    >>> _symbols(Made("pass@1", "u − U", "", 1.0))
+    >>> _symbols_text(Made("pass@1", "u − U", "", 1.0))
     "u is the sample's own score, and U the mean score of the group"
     """
     size = made.of.partition("@")[2] or "1"
@@ -252,6 +260,7 @@ def _symbols(made: Made) -> str:
 
 
 PARTS: tuple[Callable[[Findings], Facts], ...] = (
-    _laws, _doubts, _claim, _batch, _what, _made, _leads, _noise
-)  # fmt: skip
+    *(_law_facts, _doubt_facts, _claim_facts, _batch_facts),
+    *(_objective_facts, _recipe_facts, _survivor_facts, _noise_facts),
+)
 DRAWN = PARTS[:4]  # if equal calls differ

@@ -123,7 +123,7 @@ def least_variance(
     if num_rest > MAX_UNKNOWNS:
         return None
     rest_SA = rest_of(groups)
-    square_SAA = _squares(paid, policies_PA, weight_P)
+    square_SAA = _mean_squares(paid, policies_PA, weight_P)
     quadratic_MM, linear_M = np.zeros((num_rest, num_rest)), np.zeros(num_rest)
     np.add.at(quadratic_MM, (rest_SA[:, :, None], rest_SA[:, None, :]), square_SAA)
     np.add.at(linear_M, rest_SA, (square_SAA * paid.credit_SA[:, None, :]).sum(axis=-1))
@@ -133,7 +133,7 @@ def least_variance(
     return paid.paying(np.where(groups.counts_SA > 0, credit_SA, 0.0))
 
 
-def _squares(paid: Paid, policies_PA: np.ndarray, weight_P: np.ndarray | None) -> np.ndarray:
+def _mean_squares(paid: Paid, policies_PA: np.ndarray, weight_P: np.ndarray | None) -> np.ndarray:
     """Σ weight·P(n)·n_a·n_b·(e_a − π)·(e_b − π) over policies, (S, A, A)."""
     counts_SA = paid.groups.counts_SA
     weight = np.ones(len(policies_PA)) if weight_P is None else weight_P

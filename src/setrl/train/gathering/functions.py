@@ -8,7 +8,6 @@ and returns a matrix.
 from __future__ import annotations
 
 import functools
-import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from setrl.rewards.interface import own
+from setrl.rewards.interface import is_async, own, unwrapped
 from setrl.samples.columns import FURTHER, READER_OF
 from setrl.samples.values import read_label, read_number, read_outcome, read_pairs
 from setrl.support import names
 from setrl.support.errors import RunError
 from setrl.tasks.strategies import say_blank
-from setrl.train.scoring.fields import PAIRS, Values, read_column
+from setrl.train.scoring.batch import PAIRS, Values, read_column
 
 Source = Callable[..., Any] | str  # a function, or the name of a column
 Read = Callable[[Any, int, str], Any]  # what a call returned, number of samples, name for errors
@@ -36,7 +35,7 @@ NOT_COLUMNS = (
 
 def checked_rewards(function: Callable[..., Any]) -> Any:
     """Return the same reward function, with errors that name it."""
-    return _checked(function, "reward", _each(read_number))
+    return _checked_function(function, "reward", _reader_of_samples(read_number))
 
 
 def checked_labels(function: Any) -> Any:
@@ -50,7 +49,7 @@ def checked_labels(function: Any) -> Any:
             "strategy_func must be a function that returns the strategy of each sample, got "
             f"{function!r}"
         )
-    read = _each(read_label)
+    read = _reader_of_samples(read_label)
 
     def read_labels(values: Any, expected: int, place: str) -> list[Any]:
         values = list(values) if isinstance(values, Iterable) else values
@@ -58,17 +57,17 @@ def checked_labels(function: Any) -> Any:
         say_blank(values, place)
         return found
 
-    return _checked(function, "strategy", read_labels)
+    return _checked_function(function, "strategy", read_labels)
 
 
 def checked_outcome(function: Callable[..., Any]) -> Any:
     """Return the same function, which says which samples are right, with errors that name it."""
-    return _checked(function, "correct", _each(read_outcome))
+    return _checked_function(function, "correct", _reader_of_samples(read_outcome))
 
 
 def outcome_column(source: str) -> Callable[..., Values]:
     """Return a function that reads from a column which samples are right."""
-    return _column(source, "correct", read_outcome)
+    return _column_reader(source, "correct", read_outcome)
 
 
 def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]:
@@ -81,43 +80,31 @@ def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]
     for name, source in sources.items():
         _check_source(name, source)
     return {
-        name: _column(source, f"fields[{name!r}]", READER_OF[name])
+        name: _column_reader(source, f"fields[{name!r}]", READER_OF[name])
         if isinstance(source, str)
-        else _field(source, name)
+        else _checked_field(source, name)
         for name, source in sources.items()
     }
 
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return the name of a function, or the class of a callable object, as TRL shows it."""
-    function = _unwrapped(function)
+    function = unwrapped(function)
     return getattr(function, "__name__", type(function).__name__)
 
 
-def is_async(function: Any) -> bool:
-    """Return whether a call of the function gives a coroutine, by TRL's rule."""
-    function = _unwrapped(function)
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function.__call__)
-
-
-def _unwrapped(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
-
-
-def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
+def _checked_function(function: Callable[..., Any], kind: str, read: Read) -> Any:
     name = name_of(function)
     place = f"the {kind} function {name!r}"
     log_as = f"reward/{name}" if kind == "reward" else None
 
     def call(**fields: Any) -> Any:
-        with _named(place), _measured(function, log_as, fields):
+        with _errors_name_place(place), _log_time_and_failures(function, log_as, fields):
             values = function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
     async def call_async(**fields: Any) -> Any:
-        with _named(place), _measured(function, log_as, fields):
+        with _errors_name_place(place), _log_time_and_failures(function, log_as, fields):
             values = await function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
@@ -128,7 +115,9 @@ def _checked(function: Callable[..., Any], kind: str, read: Read) -> Any:
 
 
 @contextmanager
-def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iterator[None]:
+def _log_time_and_failures(
+    function: Any, log_as: str | None, fields: dict[str, Any]
+) -> Iterator[None]:
     """Log the seconds of a call, and the share of samples on which a guarded function failed."""
     log, failures = fields.get("log_metric"), getattr(function, "failures", None)
     failed = failures.total() if isinstance(failures, Counter) else 0
@@ -143,7 +132,7 @@ def _measured(function: Any, log_as: str | None, fields: dict[str, Any]) -> Iter
 
 
 @contextmanager
-def _named(place: str) -> Iterator[None]:
+def _errors_name_place(place: str) -> Iterator[None]:
     """Say in which function an error was raised."""
     try:
         yield
@@ -153,7 +142,7 @@ def _named(place: str) -> Iterator[None]:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 
 
-def _each(convert: Callable[[Any], Any]) -> Read:
+def _reader_of_samples(convert: Callable[[Any], Any]) -> Read:
     """Make what reads one value for each sample."""
 
     def read(values: Any, expected: int, place: str) -> list[Any]:
@@ -168,11 +157,13 @@ def _each(convert: Callable[[Any], Any]) -> Read:
     return read
 
 
-def _field(function: Callable[..., Any], name: str) -> Any:
-    return _checked(function, name, _matrix if name == PAIRS else _each(READER_OF[name]))
+def _checked_field(function: Callable[..., Any], name: str) -> Any:
+    return _checked_function(
+        function, name, _read_matrix if name == PAIRS else _reader_of_samples(READER_OF[name])
+    )
 
 
-def _matrix(value: Any, num_samples: int, place: str) -> np.ndarray:
+def _read_matrix(value: Any, num_samples: int, place: str) -> np.ndarray:
     [matrix] = read_column(
         place, functools.partial(read_pairs, num_samples=num_samples), [value], "return"
     )
@@ -196,7 +187,7 @@ def _check_source(name: str, source: Source) -> None:
         )
 
 
-def _column(source: str, place: str, convert: Callable[[Any], Any]) -> Callable[..., Values]:
+def _column_reader(source: str, place: str, convert: Callable[[Any], Any]) -> Callable[..., Values]:
     """Make a function that returns a column of the samples' rows."""
 
     def read(**arguments: Any) -> Values:

@@ -14,18 +14,20 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 from setrl.judges import Group
+from setrl.rewards.interface import is_async
 from setrl.samples.conversation import Text, prompt_text, sample_text
 from setrl.train.gathering import functions
-from setrl.train.gathering.correct import Correct, Outcome, outcome_of
-from setrl.train.gathering.functions import Source, is_async
+from setrl.train.gathering.checks import Correct, Outcome, outcome_of
+from setrl.train.gathering.functions import Source
 from setrl.train.gathering.judging import JudgeQueue, unknown_share
-from setrl.train.scoring.batch import Columns, JudgingTimes
-from setrl.train.scoring.fields import PAIRS, Values
+from setrl.train.scoring.batch import PAIRS, Columns, JudgingTimes, Values
 
 T = TypeVar("T")
 Function = Callable[..., Any]
@@ -175,10 +177,11 @@ class Asked:
     among: Processes
 
     def __post_init__(self) -> None:
-        self._answers = [
-            (part, self._pairs(function) if part == f"fields.{PAIRS}" else self._rows(function))
-            for part, function in self.sources.parts()
-        ]
+        self._answers = [(part, self._ask(part, f)) for part, f in self.sources.parts()]
+
+    def _ask(self, part: str, function: Function) -> Callable[[], list[Any]]:
+        of_pairs = part == f"fields.{PAIRS}"
+        return self._ask_by_prompt(function) if of_pairs else self._ask_by_row(function)
 
     def columns(
         self,
@@ -195,7 +198,7 @@ class Asked:
         found = [(part, answer()) for part, answer in self._answers]
         asked = len(self.sources.rewards)
         named: dict[str, Any] = dict(found[asked:])
-        prompts, texts, tokens, is_cut = zip(*self._samples(cut), strict=True)
+        prompts, texts, tokens, is_cut = zip(*self._samples_with_prompts(cut), strict=True)
         n, fields = self.num_samples, self.sources.fields
         return Columns(
             list(prompts[::n]),
@@ -209,7 +212,7 @@ class Asked:
             None if None in tokens else tokens,
         )
 
-    def _samples(self, cut: Sequence[bool] | None) -> list[tuple[Any, ...]]:
+    def _samples_with_prompts(self, cut: Sequence[bool] | None) -> list[tuple[Any, ...]]:
         """Return the prompt, the text, the length and the end of each sample."""
         said = self.arguments
         size = len(said["completions"])
@@ -218,11 +221,11 @@ class Asked:
         is_cut = [None] * size if cut is None else cut
         return self.among.exchange([*zip(*spoken, lengths, is_cut, strict=True)])
 
-    def _rows(self, function: Function) -> Callable[[], list[Any]]:
-        answer = self._started(function, self.arguments)
+    def _ask_by_row(self, function: Function) -> Callable[[], list[Any]]:
+        answer = self._start_call(function, self.arguments)
         return lambda: self.among.exchange(list(answer()))
 
-    def _started(self, function: Function, arguments: Arguments) -> Callable[[], Any]:
+    def _start_call(self, function: Function, arguments: Arguments) -> Callable[[], Any]:
         """Return a call that gives the values; an asynchronous function starts now."""
         if not is_async(function):
             return lambda: function(**arguments)
@@ -230,19 +233,19 @@ class Asked:
             return lambda: asyncio.run(function(**arguments))
         return asyncio.run_coroutine_threadsafe(function(**arguments), self.loop).result
 
-    def _pairs(self, function: Function) -> Callable[[], list[Any]]:
+    def _ask_by_prompt(self, function: Function) -> Callable[[], list[Any]]:
         """Return a call that gives a matrix for each prompt; it is asked about whole prompts.
 
         The samples are exchanged first, because a prompt's may lie in two processes.
         """
 
         def matrices() -> list[Any]:
-            own = self.among.share(self._groups())
-            return self.among.exchange([self._started(function, group)() for group in own])
+            own = self.among.share(self._arguments_by_prompt())
+            return self.among.exchange([self._start_call(function, group)() for group in own])
 
         return matrices
 
-    def _groups(self) -> list[Arguments]:
+    def _arguments_by_prompt(self) -> list[Arguments]:
         """Return the arguments of each prompt, over all processes."""
         said, n = self.arguments, self.num_samples
         keys = [k for k, one in said.items() if isinstance(one, list) and k not in OF_A_PROCESS]
@@ -270,3 +273,11 @@ def judged(
         used = {name: sum(of[name] for _, of in parts) for name in times.used}
         times = replace(times, unknown=unknown_share(judgements), used=used)
     return replace(columns, strategies=judgements), times
+
+
+@contextmanager
+def timed(seconds: MutableMapping[str, float], part: str) -> Iterator[None]:
+    """Note how long the block takes as the seconds of a part."""
+    start = time.perf_counter()
+    yield
+    seconds[part] = time.perf_counter() - start

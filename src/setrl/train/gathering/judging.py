@@ -10,8 +10,7 @@ from pathlib import Path
 
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
-from setrl.models.served.endpoint import Prices
-from setrl.models.served.usage import Usage
+from setrl.models.served.endpoint import Prices, Usage
 from setrl.train.scoring.batch import JudgingTimes
 
 
@@ -76,7 +75,7 @@ class JudgeQueue:
         self._questions = {}
         before, self._used = self._used, usage_of(self.judge)
         used = {name: value - before.get(name, 0) for name, value in self._used.items()}
-        times = JudgingTimes(waited_s, covered(open_s), unknown_share(judgements), used)
+        times = JudgingTimes(waited_s, length_of_union(open_s), unknown_share(judgements), used)
         return judgements, times
 
 
@@ -106,10 +105,10 @@ def _record_time(question: _Question) -> None:
     question.answered_s = time.perf_counter()
 
 
-def covered(spans: Iterable[tuple[float, float]]) -> float:
+def length_of_union(spans: Iterable[tuple[float, float]]) -> float:
     """Return the length of the union of spans (from, to).
 
-    >>> covered([(0, 2), (1, 3), (5, 6)])
+    >>> length_of_union([(0, 2), (1, 3), (5, 6)])
     4.0
     """
     total, end = 0.0, float("-inf")

@@ -15,8 +15,8 @@ from setrl.evaluate.metrics import powers_of_two
 from setrl.logs.records import record_of
 from setrl.samples.columns import LABELS
 from setrl.samples.samples import Samples
-from setrl.train.gathering.credit import FIELDS
 from setrl.train.scoring import ScoredBatch
+from setrl.train.scoring.credit import FIELDS
 
 DEAD_GROUPS = "advantage/dead_groups"
 EPS = float(np.finfo(float).eps)
@@ -35,49 +35,37 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
     return [[name_of(prompt, text) for text in texts] for prompt, texts in groups]
 
 
-def _labels(batch: ScoredBatch) -> Names | None:
-    """Return the strategies as the function or the judge of the batch names them.
-
-    A degenerate or unknown sample has no name. A judge's numbers are not names: they mean something
-    only within a prompt.
-    """
-    labels_BN = batch.samples.labels("strategies")
-    if labels_BN is None:
-        return None
-    none = (None, DEGENERATE)
-    is_name = (lambda one: isinstance(one, str)) if batch.judging else (lambda one: one not in none)
-    return [[str(one) if is_name(one) else None for one in labels] for labels in labels_BN]
-
-
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Measure a batch of samples: flat metrics, `stage/quantity`."""
-    metrics = _samples(batch)
+    metrics = _sample_metrics(batch)
     if names_BN is not None:
-        metrics |= _shares(names_BN)
+        metrics |= _strategy_shares(names_BN)
     if batch.judging is not None:
         metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
         metrics |= {f"judge/{name}": value for name, value in batch.judging.used.items()}
-    return metrics | _advantages(batch)
+    return metrics | _advantage_metrics(batch)
 
 
 def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
     """Measure samples that enter no loss: rewards, strategies, and pass@k for k = 1, 2, 4, …, N."""
     if not has_outcomes(batch):
-        return _samples(batch)
+        return _sample_metrics(batch)
     correct_BN = batch.samples.correct
     known_BN = correct_BN[~np.isnan(correct_BN).any(axis=1)]
     n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
     ks = powers_of_two(n) if len(known_BN) else []
-    return _samples(batch) | {f"reward/pass@{k}": mean_of(pass_at_k(count_B, n, k)) for k in ks}
+    return _sample_metrics(batch) | {
+        f"reward/pass@{k}": mean_of(pass_at_k(count_B, n, k)) for k in ks
+    }
 
 
-def _samples(batch: ScoredBatch) -> dict[str, float]:
+def _sample_metrics(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
     metrics = {"reward/mean": mean_of(batch.samples.rewards)}
     if has_outcomes(batch):
         metrics["reward/pass@1"] = mean_of(batch.samples.correct)
     if batch.samples.strategies is not None:
-        metrics |= _strategies(batch, batch.samples.strategies)
+        metrics |= _strategy_metrics(batch, batch.samples.strategies)
     return metrics
 
 
@@ -86,14 +74,14 @@ def has_outcomes(batch: ScoredBatch) -> bool:
     return not np.isnan(batch.samples.correct).all()
 
 
-def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
+def _strategy_metrics(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
     """Measure the strategies of the samples that have a label; NaN if none has."""
     known_BN = ~np.isnan(strategies_BN)
     is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
     judged_BN, correct_BN = strategies_BN[is_judged_B], batch.samples.correct[is_judged_B] == 1
     readable_BN = known_BN & (judged_BN != DEGENERATE)
-    counts = _counts(judged_BN, readable_BN)
-    correct = _counts(judged_BN, readable_BN & correct_BN)
+    counts = _count_strategies(judged_BN, readable_BN)
+    correct = _count_strategies(judged_BN, readable_BN & correct_BN)
     most = np.array([max(count.values(), default=np.nan) for count in counts])
     is_right_BN = correct_BN & known_BN
     of_correct = {
@@ -108,13 +96,13 @@ def _strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, floa
     }
 
 
-def _counts(strategies_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
+def _count_strategies(strategies_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
     """Count how many of the kept samples of each prompt use each strategy."""
     rows = zip(strategies_BN, kept_BN, strict=True)
     return [Counter(row[kept].tolist()) for row, kept in rows]
 
 
-def _shares(names_BN: Names) -> dict[str, float]:
+def _strategy_shares(names_BN: Names) -> dict[str, float]:
     """Return the share of each strategy in all samples; an unreadable sample has no strategy."""
     count = Counter(name for names in names_BN for name in names if name is not None)
     num_samples = sum(len(names) for names in names_BN)
@@ -124,7 +112,7 @@ def _shares(names_BN: Names) -> dict[str, float]:
     return {f"strategies/share/{name}": times / num_samples for name, times in shown.items()}
 
 
-def _advantages(batch: ScoredBatch) -> dict[str, float]:
+def _advantage_metrics(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
     correct_BN = batch.samples.correct
     against = {
@@ -178,46 +166,47 @@ def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> li
     that `setrl credit` gives a record the same advantages again. Pairs are left out: there are too
     many.
     """
-    columns, others = _written(batch, names_BN), _counterfactual(batch)
+    columns, others = _record_columns(batch, names_BN), _advantages_by_others(batch)
     return [
         record_of(
             f"{step}/{b}",
             prompt,
             {key: values_BN[b] for key, values_BN in columns.items()},
             step=step,
-            **_not_judged(batch.samples.strategies, b),
+            **_mark_unjudged(batch.samples.strategies, b),
             counterfactual={name: values_BN[b].tolist() for name, values_BN in others.items()},
         )
         for b, prompt in enumerate(batch.samples.prompts)
     ]
 
 
-def _written(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[Sequence[Any]]]:
+def _record_columns(
+    batch: ScoredBatch, names_BN: Names | None
+) -> dict[str, Sequence[Sequence[Any]]]:
     """Return what records say of samples: key of a sample → the values of all samples."""
     samples = batch.samples
     said = {
         "text": samples.texts,
         "reward": samples.rewards.tolist(),
-        "correct": [[_outcome(one) for one in row] for row in samples.correct.tolist()],
+        "correct": [
+            [None if np.isnan(one) else bool(one) for one in row]
+            for row in samples.correct.tolist()
+        ],
         "strategy": samples.labels("strategies"),
         "read": names_BN,
-        **{key: _field(samples, name) for name, key in FIELDS.items()},
+        **{key: _field_values(samples, name) for name, key in FIELDS.items()},
         "tokens": None if samples.tokens is None else samples.tokens.tolist(),
         "advantage": batch.advantages.values_BN.tolist(),
     }
     return {key: values_BN for key, values_BN in said.items() if values_BN is not None}
 
 
-def _field(samples: Samples, name: str) -> Sequence[Sequence[Any]] | None:
+def _field_values(samples: Samples, name: str) -> Sequence[Sequence[Any]] | None:
     values_BN = samples.columns.get(name)
     return samples.labels(name) if values_BN is None or name in LABELS else values_BN.tolist()
 
 
-def _outcome(value: float) -> bool | None:
-    return None if np.isnan(value) else bool(value)
-
-
-def _counterfactual(batch: ScoredBatch) -> dict[str, np.ndarray]:
+def _advantages_by_others(batch: ScoredBatch) -> dict[str, np.ndarray]:
     """Return the advantages by three other methods; K is in the name, and the same for all arms."""
     k = min(COMPARED_K, batch.samples.num_samples - 1)
     others = {"grpo": methods.dr_grpo(), f"maxpo@{k}": methods.maxpo(k)}
@@ -226,7 +215,7 @@ def _counterfactual(batch: ScoredBatch) -> dict[str, np.ndarray]:
     return {name: other.advantages(batch.samples).values_BN for name, other in others.items()}
 
 
-def _not_judged(strategies_BN: np.ndarray | None, b: int) -> dict[str, Any]:
+def _mark_unjudged(strategies_BN: np.ndarray | None, b: int) -> dict[str, Any]:
     """Mark the record of a prompt that could not be judged, as `setrl judge` does."""
     if strategies_BN is None or not np.isnan(strategies_BN[b]).all():
         return {}

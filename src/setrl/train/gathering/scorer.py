@@ -20,11 +20,10 @@ from setrl.rewards.interface import as_samples
 from setrl.samples.conversation import Text
 from setrl.support.errors import RunError
 from setrl.tasks import Problem, Task
-from setrl.train.gathering.correct import Outcome
+from setrl.train.gathering.checks import Outcome
 from setrl.train.gathering.functions import Source
-from setrl.train.gathering.gather import Sources, arguments_of, judged
+from setrl.train.gathering.gather import Sources, arguments_of, judged, timed
 from setrl.train.gathering.judging import JudgeQueue
-from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
 from setrl.train.scoring.stop_rule import CreditWatch, StopRule
 
@@ -91,7 +90,7 @@ class Scorer:
     def ask_ahead(self, group: SampledGroup) -> None:
         """Ask a judge that answers in the background, while other groups are sampled."""
         if self._queue is not None:
-            self._queue.ask(_question(group))
+            self._queue.ask(_question_about(group))
 
     def score(
         self,
@@ -116,7 +115,7 @@ class Scorer:
         _refuse_other_sizes(groups)
         self._seconds = {}
         with timed(self._seconds, "verification"):
-            columns, judging = self._columns(groups), None
+            columns, judging = self._gather_columns(groups), None
         if self._queue is not None:
             with timed(self._seconds, "judging"):
                 columns, judging = judged(columns, self._queue)
@@ -131,11 +130,13 @@ class Scorer:
         self._watch.see(batch, is_last)
         return replace(batch, seconds=self._seconds, judging=judging)
 
-    def _columns(self, groups: Sequence[SampledGroup]) -> Columns:
+    def _gather_columns(self, groups: Sequence[SampledGroup]) -> Columns:
         """Ask the functions of the task about the samples."""
-        asked = self._sources.ask({**_arguments(groups), **self.more}, len(groups[0].texts_N))
+        asked = self._sources.ask(
+            {**_arguments_of_groups(groups), **self.more}, len(groups[0].texts_N)
+        )
         columns = asked.columns(cut=[cut for group in groups for cut in group.cut_N])
-        return replace(columns, prompts_B=[_question(group).prompt for group in groups])
+        return replace(columns, prompts_B=[_question_about(group).prompt for group in groups])
 
 
 def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
@@ -147,11 +148,11 @@ def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
         )
 
 
-def _question(group: SampledGroup) -> Group:
+def _question_about(group: SampledGroup) -> Group:
     return Group.of_texts(group.problem.prompt, tuple(group.texts_N))
 
 
-def _arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:
+def _arguments_of_groups(groups: Sequence[SampledGroup]) -> dict[str, Any]:
     """Make what functions receive about the samples of all groups."""
     samples = [(group, i) for group in groups for i in range(len(group.texts_N))]
     return arguments_of(

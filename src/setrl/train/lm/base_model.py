@@ -1,4 +1,6 @@
-"""The base: a small Qwen3 made from scratch, which imitates what the domain writes."""
+"""What arms begin with: a named model, or a small Qwen3 made from scratch, which imitates what the
+domain writes; and the fingerprints of all inputs.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,17 @@ from pathlib import Path
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausalLM
 
+from setrl.logs.run import BASE
+from setrl.models.folder import hub_commit
 from setrl.models.small.imitation import Course, TextExample, taught_model
 from setrl.models.small.sampler import sample
 from setrl.models.small.tokenizer import make_tokenizer
 from setrl.support import files
+from setrl.support.files.digests import Digests
 from setrl.support.wording import count
 from setrl.tasks.domains import corpus
-from setrl.train.lm.base_spec import BaseSpec
+from setrl.train.lm.resolved import BaseSpec, ResolvedConfig
+from setrl.train.runs.provenance import inputs_of, model_digests
 
 LOOKED_AT = 64  # problems on which a new base is tried
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"
@@ -86,3 +92,24 @@ def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[
             )
     end = [tokenizer.eos_token_id]
     return [TextExample(p, s + end) for p, s in zip(prompts, samples, strict=True)]
+
+
+def base_of_run(resolved: ResolvedConfig, run_dir: Path) -> str:
+    """Return the absolute folder of the model that arms start from, or its name on a hub."""
+    model = resolved.config.model
+    folder = run_dir / BASE if model is None else Path(model)
+    return str(folder.absolute()) if model is None or folder.is_dir() else model
+
+
+def run_inputs(resolved: ResolvedConfig, run_dir: Path) -> Digests:
+    """Return the fingerprints of all that a run's results depend on besides its config."""
+    base, name = base_of_run(resolved, run_dir), resolved.config.model or BASE
+    found = dict(inputs_of(resolved.config))
+    if Path(base).is_absolute():
+        found |= model_digests(name, Path(base))
+    elif (commit := hub_commit(base)) is not None:
+        found[name] = commit
+    for split in resolved.used_splits:
+        if problems := resolved.task.digest(split):
+            found[f"the problems of the split {split!r} of {resolved.task.name}"] = problems
+    return found

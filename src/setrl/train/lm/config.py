@@ -1,4 +1,6 @@
-"""The config of a comparison: one base model, several arms that differ only in their method."""
+"""The config of a comparison: one base model, several arms that differ only in their method, and
+which server trains them, if one does.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Le, MultipleOf
+from annotated_types import Ge, Le, MultipleOf
 
 from setrl.models.small import HEAD_DIM
 from setrl.support.files.sections import (
@@ -20,12 +22,54 @@ from setrl.support.files.sections import (
     require,
 )
 from setrl.support.files.strict_yaml import KeyedError
-from setrl.tasks.config import is_of_files, located, written_out
+from setrl.tasks.config import is_of_files, with_folder, written_out
 from setrl.train.lm import fields
-from setrl.train.lm.engine import NO_EFFECT, EngineSpec
-from setrl.train.runs.config import RunConfig, located_arms
+from setrl.train.runs.config import RunConfig, arms_with_folder
+
+Loss = Literal["importance_sampling", "ppo", "cispo"]
+
+# Keys of a comparison that a server does not know, and the only value that is the same for it.
+NO_EFFECT: Mapping[str, Any] = {
+    "num_iterations": 1,
+    "micro_batch_size": None,
+    "loss_type": "dr_grpo",
+    "peft": None,
+    "trainer": {},
+    "dtype": "float32",
+    "adam_moments": False,
+}
 
 MOST_SAMPLES = 16_384  # of a prompt; each method is tried on so many before the training
+
+
+@dataclass(frozen=True)
+class EngineSpec(Section):
+    """A server of the Tinker protocol.
+
+    Attributes:
+        tinker: Its URL, such as http://127.0.0.1:8000.
+        rank: Rank of the adapter that it trains.
+        staleness: By how many steps the weights that write a batch may be older than those that it
+            trains; with 1 the next batch is judged while this one is trained.
+        loss: Its loss; `ppo` and `cispo` clip as `epsilon` and `epsilon_high` say.
+        keep: How many saved weights of one arm and seed stay on the server, at least 1; None:
+            all.
+        reply_s: Seconds to wait for one answer.
+        patience_s: Seconds to try again for when it does not answer.
+    """
+
+    tinker: str
+    rank: Count = 32
+    staleness: Annotated[int, Ge(0)] = 0
+    loss: Loss = "importance_sampling"
+    keep: Count | None = 2
+    reply_s: Positive = 600.0
+    patience_s: Positive = 900.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_url = self.tinker.startswith(("http://", "https://"))
+        require(is_url, "engine.tinker", "be a URL such as http://127.0.0.1:8000", self.tinker)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,10 +274,10 @@ class ComparisonConfig(RunConfig):
             require(self.engine is None or value == 0, f"arms.{arm}.{key}", must, value)
 
     @classmethod
-    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _with_folder(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values with the folder in which the paths of task and fields start."""
         task, own, folder = values.get("task"), values.get("fields"), path.resolve().parent
-        values = {**values, "arms": located_arms(values.get("arms"), str(folder))}
+        values = {**values, "arms": arms_with_folder(values.get("arms"), str(folder))}
         if own is not None:
-            values = {**values, "fields": fields.located(own, path)}
-        return values if task is None else {**values, "task": located(task, path)}
+            values = {**values, "fields": fields.with_folder(own, path)}
+        return values if task is None else {**values, "task": with_folder(task, path)}

@@ -13,7 +13,7 @@ from setrl.support.files.loading import check_reference, load_function
 from setrl.support.files.strict_yaml import KeyedError
 from setrl.tasks import Task
 from setrl.train.gathering.functions import Source
-from setrl.train.scoring.fields import PAIRS
+from setrl.train.scoring.batch import PAIRS
 from setrl.train.scoring.ngrams import NgramDistance
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ BY_NAME = {ANSWERS: FINAL_ANSWER, PROXY: MEAN_LOGPROB, PAIRS: NGRAMS}
 FORMS = "{function: module:name} or {column: name}"
 
 
-def located(specs: Any, path: Path) -> Any:
+def with_folder(specs: Any, path: Path) -> Any:
     """Return the fields of a config's file with the folder in which their functions are."""
     if not isinstance(specs, Mapping):
         return specs
@@ -51,12 +51,12 @@ def check(specs: Mapping[str, Any]) -> None:
             if name == "strategies":
                 raise ValueError("strategies come from a judge, or from the task: remove them here")
             names.look_up("field", name, dict.fromkeys(FURTHER))
-            _check_form(name, spec)
+            _check_form_of_source(name, spec)
         except ValueError as error:
             raise KeyedError(f"fields: {error}", key) from error
 
 
-def _check_form(name: str, spec: Any) -> None:
+def _check_form_of_source(name: str, spec: Any) -> None:
     if name in BY_NAME and spec == BY_NAME[name]:
         return
     keys = set(spec) - {"folder"} if isinstance(spec, Mapping) else set()
@@ -71,7 +71,7 @@ def _check_form(name: str, spec: Any) -> None:
     raise ValueError(f"{name} must be {also}{forms}, got {given!r}")
 
 
-def available(specs: Mapping[str, Any], task: Task) -> set[str]:
+def fields_with_source(specs: Mapping[str, Any], task: Task) -> set[str]:
     """Return the fields that have a source: the keys of the config, and answers of a task."""
     return {*specs, *([ANSWERS] if task.answers is not None else [])}
 
@@ -85,10 +85,14 @@ def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[
         ConfigError: If a function cannot be loaded, or the task reads no answers.
     """
     known = {ANSWERS: FINAL_ANSWER, **specs}
-    return {name: _source(known[name], task) for name in FURTHER if name in reads and name in known}
+    return {
+        name: _source_of_field(known[name], task)
+        for name in FURTHER
+        if name in reads and name in known
+    }
 
 
-def _source(spec: Any, task: Task) -> Source | MeanLogprob:
+def _source_of_field(spec: Any, task: Task) -> Source | MeanLogprob:
     if spec == FINAL_ANSWER:
         if task.answers is None:
             raise ConfigError(f"fields: {task.name} reads no answers: give answers {FORMS}")

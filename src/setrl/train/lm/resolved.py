@@ -1,15 +1,24 @@
-"""What a config means: its task, arms and rewards are made here, once, and handed down."""
+"""What a config means: its task, arms, rewards and base model are decided here, once, and handed
+down.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from setrl import tasks
+from setrl.core import schedules
+from setrl.core.advantages import AnyMethod
 from setrl.rewards import Reward, Truncation
 from setrl.rewards.truncation import truncation_from_config
 from setrl.support import names
@@ -17,15 +26,148 @@ from setrl.support.files import strict_yaml
 from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on, require
 from setrl.support.wording import in_a_row
-from setrl.tasks import Problem, PromptForm, Task
+from setrl.tasks import Problem, PromptForm, Task, domains
 from setrl.tasks.base import TRAIN
-from setrl.train.lm.base_spec import BaseSpec
-from setrl.train.lm.config import ComparisonConfig
-from setrl.train.lm.engine import EngineSpec
-from setrl.train.lm.resolved_arm import ResolvedArm, resolve_arm
+from setrl.tasks.domains import Author
+from setrl.train import method_config
+from setrl.train.gathering.checks import check_method
+from setrl.train.lm import fields
+from setrl.train.lm.config import ArmKeys, ComparisonConfig, EngineSpec
+from setrl.train.scoring.batch import STRATEGIES
 from setrl.train.scoring.stop_rule import StopRule
 
 EVAL_PROBLEMS = 100  # of a split that eval_problems does not name
+
+
+@dataclass(frozen=True)
+class BaseSpec:
+    """A small model from scratch: the keys `base_…` of a config, which document each value."""
+
+    author: Author
+    hidden_size: int = 128
+    layers: int = 2
+    mlp_size: int = 256
+    corpus: int = 80_000
+    epochs: int = 1
+    batch_size: int = 128
+    learning_rate: float = 0.02
+    seed: int = 0
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Width of the model, width of its feed-forward layers, and number of its layers."""
+        return self.hidden_size, self.mlp_size, self.layers
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the record in the model's folder: these values, and a hash of the domains."""
+        keys = {f"base_{key}": value for key, value in vars(self).items() if key != "author"}
+        domain = {"domain": repr(self.author), "source": _source_hash(self.author)}
+        return {"schema_version": 1, **domain, **keys}
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the record."""
+        return hashlib.sha256(json.dumps(self.as_record()).encode()).hexdigest()[:12]
+
+    def folder(self, cache: Path) -> Path:
+        """Return the folder of this model in a cache, whether the model was made or not."""
+        return cache / f"base-{self.author.name}-{self.fingerprint}"
+
+
+def _source_hash(author: Author) -> str:
+    """Return a hash of the source files that decide what an author writes.
+
+    Our domains share files. Domains of a user may use ours, and other modules next to their own.
+    """
+    own, ours = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
+    sources = sorted(ours.rglob("*.py"))
+    if not own.is_relative_to(ours):
+        is_user = not own.is_relative_to(ours.parent)
+        sources = [*sources, *sorted(own.parent.glob("*.py"))] if is_user else [own]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class ResolvedArm:
+    """What sets an arm apart from the others of its comparison.
+
+    Attributes:
+        name: The name of the arm and of its folder.
+        method: The method of the first step.
+        schedule: Share of the steps that are done → method; None if the method stays the same.
+        judge: The settings of the judge that names strategies; None: the task's function does.
+        fields: What the method reads besides rewards and strategies: name → where it comes from.
+        beta: Weight of the KL penalty to the base.
+        entropy_coef: Weight of the entropy bonus.
+    """
+
+    name: str
+    method: AnyMethod
+    schedule: Callable[[float], AnyMethod] | None
+    judge: str | Mapping[str, Any] | None
+    fields: Mapping[str, Any]
+    beta: float
+    entropy_coef: float
+
+    def method_at(self, progress: float) -> AnyMethod:
+        """Return the method when this share of the steps is done."""
+        return self.method if self.schedule is None else self.schedule(progress)
+
+
+def resolve_arm(
+    name: str,
+    keys: Mapping[str, Any],
+    task: Task,
+    field_specs: Mapping[str, Any],
+    num_samples: int,
+) -> ResolvedArm:
+    """Make an arm from its keys, and try its method on samples without rewards.
+
+    Args:
+        name: The arm.
+        keys: Its keys in the config.
+        task: What all arms train on.
+        field_specs: The key `fields` of the config.
+        num_samples: N, the samples of a prompt.
+
+    Raises:
+        ValueError: If the method does not fit the task, the fields or N.
+    """
+    own, spec = ArmKeys.split(keys)
+    schedule = partial(method_config.from_config, spec)
+    method = schedule()
+    judge = task.strategy.judge if own.judge is None else own.judge
+    given = fields.fields_with_source(field_specs, task)
+    given |= {STRATEGIES} if judge is not None or task.strategy.is_known else set()
+    given |= {"families"} if isinstance(judge, Mapping) and judge.get("families") else set()
+    for progress in (0.0, 1.0):
+        _try_method(schedule(progress), num_samples, given)
+    return ResolvedArm(
+        name,
+        method,
+        schedule if schedules.has_schedule(method_config.with_schedules(spec)) else None,
+        judge,
+        fields.sources(field_specs, method.reads, task),
+        own.beta,
+        own.entropy_coef,
+    )
+
+
+def _key_of_field(name: str) -> str:
+    """Return the key of a config that gives a field, for messages."""
+    if name == STRATEGIES:
+        return "add the key `judge` to the arm, or the key `strategy` to the task"
+    return f"add fields: {{{name}: …}}, with {fields.FORMS}"
+
+
+def _try_method(method: AnyMethod, num_samples: int, given: set[str]) -> None:
+    """Give the method one prompt's samples, so that an error shows before the training."""
+    check_method(method, num_samples, "samples_per_prompt", given, _key_of_field)
+    zeros = np.zeros((1, num_samples))
+    made: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
+    if "pairs" in made:
+        made["pairs"] = np.zeros((1, num_samples, num_samples))
+    method.advantages(zeros, rng=0, **made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,40 +299,40 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
         ConfigError: Naming what is wrong; a `KeyedError` where one key is.
         DataError: If the problems of the task are damaged.
     """
-    task = _task(config)
-    splits = _eval_splits(config.eval_splits, task)
+    task = _make_task(config)
+    splits = _chosen_splits(config.eval_splits, task)
     for split in config.eval_problems if isinstance(config.eval_problems, Mapping) else ():
         require(split in splits, "eval_problems", f"name splits of {', '.join(splits)}", split)
     return ResolvedConfig(
         config=replace(config, eval_splits=splits),
         task=task,
-        truncation=_truncation(config),
-        stop_rule=_stop_rule(config.stop_rule),
+        truncation=_make_truncation(config),
+        stop_rule=_make_stop_rule(config.stop_rule),
         rewards=_training_rewards(config, task),
-        form=_form(config, task.form),
+        form=_prompt_form(config, task.form),
         sample_tokens=config.max_new_tokens or task.max_new_tokens,
         eval_splits=splits,
         engine=None if config.engine is None else EngineSpec.of(config.engine, "engine"),
-        base=_base(config, task),
-        arms={arm: _arm(arm, config, task) for arm in config.arms},  # need most time, so last
+        base=_make_base_spec(config, task),
+        arms={arm: _make_arm(arm, config, task) for arm in config.arms},  # need most time, so last
     )
 
 
-def _task(config: ComparisonConfig) -> Task:
+def _make_task(config: ComparisonConfig) -> Task:
     with blamed_on("domain" if config.task is None else "task"):
         task = tasks.from_config(config.domain, config.task)
         _ = task.splits, task.rewards, task.strategy  # a missing file or function shows here
     return task
 
 
-def _eval_splits(wanted: tuple[str, ...] | None, task: Task) -> tuple[str, ...]:
+def _chosen_splits(wanted: tuple[str, ...] | None, task: Task) -> tuple[str, ...]:
     known = task.splits
     for split in wanted or ():
         require(split in known, "eval_splits", f"be of {', '.join(known)}", split)
     return tuple(split for split in known if split != TRAIN) if wanted is None else wanted
 
 
-def _arm(arm: str, config: ComparisonConfig, task: Task) -> ResolvedArm:
+def _make_arm(arm: str, config: ComparisonConfig, task: Task) -> ResolvedArm:
     with blamed_on(f"arms.{arm}", f"arm {arm!r}: "):
         return resolve_arm(arm, config.arms[arm], task, config.fields, config.samples_per_prompt)
 
@@ -207,23 +349,23 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
     return (*task.rewards[:outcome], wrapped, *task.rewards[outcome + 1 :])
 
 
-def _truncation(config: ComparisonConfig) -> Truncation:
+def _make_truncation(config: ComparisonConfig) -> Truncation:
     with blamed_on("truncated"):
         return truncation_from_config(config.truncated)
 
 
-def _stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
+def _make_stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
     with blamed_on("stop_rule", "stop_rule: "):
         return None if settings is None else names.call("stop_rule", StopRule, settings)
 
 
-def _form(config: ComparisonConfig, form: PromptForm) -> PromptForm:
+def _prompt_form(config: ComparisonConfig, form: PromptForm) -> PromptForm:
     """Return how models see prompts; the trainer's own `chat_template_kwargs` come first."""
     own = config.trainer.get("chat_template_kwargs") or {}
     return replace(form, options={**form.options, **own})
 
 
-def _base(config: ComparisonConfig, task: Task) -> BaseSpec | None:
+def _make_base_spec(config: ComparisonConfig, task: Task) -> BaseSpec | None:
     if config.model is not None:
         return None
     with blamed_on("task"):

@@ -25,17 +25,16 @@ from setrl.models.local import LocalModel, refuse_damaged_weights
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError
 from setrl.support.files.digests import Digests
-from setrl.train.lm.arm import train_arm
-from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN, base_model
+from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN, base_model, base_of_run, run_inputs
 from setrl.train.lm.config import ComparisonConfig
-from setrl.train.lm.inputs import base_of_run, run_inputs
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig, resolve
-from setrl.train.lm.served_model import ServedPolicy
-from setrl.train.lm.server import check_server_of, train_on_server
+from setrl.train.lm.served_policy import ServedPolicy
+from setrl.train.lm.server_arm import check_server_of, train_on_server
+from setrl.train.lm.trl_arm import train_arm
 from setrl.train.runs.claim import claimed
-from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import OnProgress, Stop
+from setrl.train.runs.provenance import check_inputs
 from setrl.train.runs.run import Arms, cache_folder, run_arms
 
 EVALUATION_SEED = 0  # the same problems for every model of every comparison
@@ -72,7 +71,7 @@ def run_comparison(
         RunError: If an arm failed; the others were trained all the same.
         KeyboardInterrupt: After Ctrl-C, when all checkpoints are written.
     """
-    quiet()
+    quiet_libraries()
     resolved = config if isinstance(config, ResolvedConfig) else resolve(config)
     check_before_training(resolved)
     if resolved.engine is not None:
@@ -142,7 +141,7 @@ class LanguageModelArms(Arms):
 
     @override
     def train(self, arm: str, seed: int, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
-        quiet()
+        quiet_libraries()
         if self.resolved.engine is None and not run.final.exists():
             self._refuse_missing_base()
         if self.resolved.engine is not None:
@@ -154,7 +153,7 @@ class LanguageModelArms(Arms):
 
     @override
     def evaluate_base(self, run: Seed, on_progress: OnProgress, stop: Stop) -> None:
-        quiet()
+        quiet_libraries()
         if self.resolved.engine is None:
             self._refuse_missing_base()
         self._evaluate(self.base, run, 0, on_progress, stop)
@@ -168,7 +167,7 @@ class LanguageModelArms(Arms):
             done += self.cost(None) / 2
             self.evaluate_model(model, run.cold(cold).path, done, on_progress, stop, cold)
 
-    def _generator(
+    def _make_generator(
         self, model: str | Path, temperature: float | None
     ) -> LocalModel | ServedPolicy:  # fmt: skip
         """Return what draws the samples of an evaluation: the server, if one trains."""
@@ -202,7 +201,7 @@ class LanguageModelArms(Arms):
             temperature: Of sampling; the temperature of training by default.
         """
         config, splits = self.config, self.resolved.eval_splits
-        generator = self._generator(model, temperature)
+        generator = self._make_generator(model, temperature)
         chat = bool(splits) and generator.is_chat
         for split in splits:
             if stop is not None and stop.asked:
@@ -243,7 +242,7 @@ def _run_on_all_processes(arms: LanguageModelArms, overwrite: bool, accept_chang
     return arms.run_dir
 
 
-def quiet() -> None:
+def quiet_libraries() -> None:
     """One thread, and no bars or warnings of libraries between ours."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", FutureWarning)  # of TRL about transformers

@@ -1,21 +1,32 @@
-"""The arguments of TRL's trainer for an arm, by the keys of the config."""
+"""What TRL's trainer is given for an arm: arguments by the keys of the config, prompts, an adapter,
+and the trackers of experiments.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+from datasets import Dataset
+from pyarrow import ArrowException
+from transformers import AutoModelForCausalLM
+from transformers.integrations import integration_utils as integrations
 from trl import GRPOConfig
 
-from setrl.models.folder import trusts_code
+from setrl.models.folder import is_adapter, trusts_code
+from setrl.models.local import load_config
 from setrl.support import names
-from setrl.support.errors import ConfigError
-from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.resolved_arm import ResolvedArm
-from setrl.train.lm.trackers import check_trackers, tracker_names
+from setrl.support.errors import ConfigError, DataError
+from setrl.support.installing import install
+from setrl.tasks import Problem, Task
+from setrl.train.lm.resolved import ResolvedArm, ResolvedConfig
+
+if TYPE_CHECKING:
+    from transformers import Trainer
 
 # What computes activations again: its name since Transformers 5.23, and before; 6 drops the latter.
 RECOMPUTES = ("activation_checkpointing", "gradient_checkpointing")
@@ -25,11 +36,11 @@ KEPT_CHECKPOINTS = 2  # the last one, and a complete one while that is written
 def grpo_config(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: Path) -> GRPOConfig:
     """Return TRL's arguments: defaults for the machine, then the key `trainer`, then our keys."""
     trainer = resolved.config.trainer
-    defaults = _defaults()
+    defaults = _machine_defaults()
     if not set(RECOMPUTES) & trainer.keys():
-        defaults[next(name for name in RECOMPUTES if name in _known())] = False
+        defaults[next(name for name in RECOMPUTES if name in _arguments_of_trl())] = False
     defaults |= tracker_names(resolved.config.name, arm.name, seed)
-    given = {**defaults, **trainer, **_ours(resolved, arm, seed, output)}
+    given = {**defaults, **trainer, **_arguments_of_config(resolved, arm, seed, output)}
     given["chat_template_kwargs"] = dict(resolved.form.options) or None
     usual = {"dtype": resolved.config.dtype, "trust_remote_code": trusts_code()}
     given["model_init_kwargs"] = {**usual, **given["model_init_kwargs"]}
@@ -38,7 +49,8 @@ def grpo_config(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: P
 
 def check_trainer_options(resolved: ResolvedConfig) -> None:
     """Refuse keys of `trainer` that TRL does not know, or that another key of the config sets."""
-    known, ours = _known(), _ours(resolved, next(iter(resolved.arms.values())), 0, Path())
+    known, any_arm = _arguments_of_trl(), next(iter(resolved.arms.values()))
+    ours = _arguments_of_config(resolved, any_arm, 0, Path())
     trainer = resolved.config.trainer
     for key in trainer:
         try:
@@ -52,12 +64,12 @@ def check_trainer_options(resolved: ResolvedConfig) -> None:
     check_trackers(trainer.get("report_to"))
 
 
-def _known() -> dict[str, Any]:
+def _arguments_of_trl() -> dict[str, Any]:
     """Return the arguments that TRL knows."""
     return {field.name: field for field in dataclasses.fields(GRPOConfig)}
 
 
-def _defaults() -> dict[str, Any]:
+def _machine_defaults() -> dict[str, Any]:
     """Return defaults for this machine; TRL's defaults are for large models on GPUs."""
     has_gpu = torch.cuda.is_available()
     return {
@@ -71,7 +83,9 @@ def _defaults() -> dict[str, Any]:
     }
 
 
-def _ours(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: Path) -> dict[str, Any]:
+def _arguments_of_config(
+    resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: Path
+) -> dict[str, Any]:
     """Return the arguments that keys of the config other than `trainer` set."""
     config = resolved.config
     at_once, rounds = _micro_batches(resolved.samples_per_step, config.micro_batch_size)
@@ -109,3 +123,104 @@ def _micro_batches(samples: int, micro_batch_size: int | None) -> tuple[int, int
             f"{at_once} × {processes}"
         )
     return at_once, samples // (at_once * processes)
+
+
+def training_prompts(task: Task, problems: Sequence[Problem], *, is_chat: bool = False) -> Dataset:
+    """Return the prompts of every step in order, so that the order does not depend on epochs.
+
+    Args:
+        task: The task.
+        problems: Its problems, in the order in which they are trained on.
+        is_chat: Whether the model gets messages.
+
+    Raises:
+        DataError: If a column of a file holds values that no column of a data set can hold.
+    """
+    names = dict.fromkeys(key for one in problems for key in one.columns)  # as they first appear
+    columns = {key: [one.columns.get(key) for one in problems] for key in names}
+    for key, values in columns.items():
+        try:
+            Dataset.from_dict({key: values})
+        except (ArrowException, OverflowError):
+            raise DataError(
+                f"{task.name}: the field {key!r} holds a number of more than 64 bits, or values of "
+                "two kinds: write one kind in all rows, or leave the field out"
+            ) from None
+    prompts = [task.form.prompt(one.prompt, is_chat) for one in problems]
+    return Dataset.from_dict({"prompt": prompts, **columns})
+
+
+def peft_config(options: Mapping[str, Any] | None) -> Any:
+    """Return PEFT's LoraConfig with these options; None without them.
+
+    Raises:
+        ConfigError: If PEFT is not installed, or refuses an option.
+    """
+    if options is None:
+        return None
+    try:
+        from peft import LoraConfig
+    except ImportError:
+        raise ConfigError(f"peft needs the package: {install('peft')}") from None
+    try:
+        return LoraConfig(**{"task_type": "CAUSAL_LM", **options})
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"peft: {error}") from error
+
+
+def check_adapter(options: Mapping[str, Any] | None, model: str | None) -> None:
+    """Refuse an adapter that does not fit the model; the model is made without its weights.
+
+    Raises:
+        ConfigError: If the adapter does not fit; the message is PEFT's.
+    """
+    adapter = peft_config(options)
+    if adapter is None or model is None or is_adapter(model):
+        return
+    try:
+        with torch.device("meta"):
+            empty = AutoModelForCausalLM.from_config(
+                load_config(model), trust_remote_code=trusts_code()
+            )
+    except ValueError:  # of another kind, which TRL loads by its own class
+        return
+    from peft import inject_adapter_in_model
+
+    bare = dataclasses.replace(adapter, init_lora_weights=False)  # others need the weights
+    try:
+        with torch.device("meta"):
+            inject_adapter_in_model(bare, empty)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"peft: {error}") from error
+
+
+def check_trackers(report_to: Any) -> None:
+    """Refuse, before anything is written, trackers that do not exist or are not installed."""
+    listed = [report_to] if isinstance(report_to, str) else list(report_to or [])
+    for name in listed if listed not in (["none"], ["all"]) else []:
+        try:
+            names.look_up("tracker", name, integrations.INTEGRATION_TO_CALLBACK)
+        except ValueError as error:
+            raise ConfigError(f"trainer: report_to: {error}") from error
+        if name not in integrations.get_available_reporting_integrations():
+            how = install(name) if name == "tensorboard" else f"pip install {name}"
+            raise ConfigError(f"trainer: report_to: {name} is not installed: {how}")
+
+
+def tracker_names(name: str, arm: str, seed: int) -> dict[str, str]:
+    """Return what trackers call one arm and seed: a name, in a project for the whole config.
+
+    W&B reads its project only from the variable WANDB_PROJECT.
+    """
+    return {"run_name": f"{name}, {arm}, seed {seed}", "project": name}
+
+
+def keep_events_in(folder: Path, trainer: Trainer) -> None:
+    """Let TensorBoard write into the training run's folder, unless TENSORBOARD_LOGGING_DIR is set.
+
+    TensorBoard's default is a folder among the checkpoints.
+    """
+    for callback in trainer.callback_handler.callbacks:
+        is_board = isinstance(callback, integrations.TensorBoardCallback)
+        if is_board and "TENSORBOARD_LOGGING_DIR" not in os.environ:
+            callback.logging_dir = str(folder / "tensorboard")

@@ -12,6 +12,7 @@ from setrl.logs.run import CONFIG, RECORD, Run
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError, explain
 from setrl.support.files.written import remove_written
+from setrl.support.wording import first_of
 from setrl.train.runs.config import RunConfig
 from setrl.train.runs.provenance import provenance
 from setrl.train.runs.resume import Status, write_status
@@ -45,7 +46,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
     refuse_other_run(run_dir, config, overwrite)  # before a lock is put into a folder of others
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(run_dir):
+        with _lock_folder(run_dir):
             _check_folder(run_dir, config, overwrite)
             files.write_text(run_dir / CONFIG, config.to_yaml())
             write_status(run_dir, "running", name=config.name, kind=config.kind, **provenance())
@@ -56,7 +57,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
 
 
 @contextmanager
-def _locked(run_dir: Path) -> Iterator[None]:
+def _lock_folder(run_dir: Path) -> Iterator[None]:
     with _open_lock(run_dir / LOCK) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -138,7 +139,7 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
     kind = Run(run_dir).kind
     if kind is None or not (run_dir / CONFIG).exists():
         raise ConfigError(
-            f"{run_dir} is not empty and holds no run of setrl ({_first(content)}): "
+            f"{run_dir} is not empty and holds no run of setrl ({first_of(content, 3)}): "
             "give another folder"
         )
     if kind != config.kind:
@@ -165,8 +166,3 @@ def _refuse_undecodable(run_dir: Path) -> None:
             f"{run_dir.absolute()}: this path is not UTF-8, and tokenizers and safetensors open no "
             "file in it: give another folder"
         ) from error
-
-
-def _first(names: list[str], most: int = 3) -> str:
-    """Return the first of some names, for a message."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")

@@ -109,27 +109,27 @@ class RunConfig(Section):
         with strict_yaml.placed(path, overrides):
             strict_yaml.override(values, overrides)
             _refuse_other_command(cls.command, values)
-            return cls.of(cls._located(values, Path(path)))
+            return cls.of(cls._with_folder(values, Path(path)))
 
     @classmethod
-    def _located(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _with_folder(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values, with paths that start in the folder of the config's file."""
         return values
 
     def to_yaml(self) -> str:
         """Return the config with every default written out."""
-        return yaml.safe_dump(_plain(vars(self)), sort_keys=False, allow_unicode=True)
+        return yaml.safe_dump(_as_yaml_values(vars(self)), sort_keys=False, allow_unicode=True)
 
     def differences(self, other: Self) -> list[str]:
         """Return what differs in `other` and changes results that exist already, one line a key.
 
         Arms and seeds that `other` adds do not count.
         """
-        mine, theirs = _plain(vars(self)), _plain(vars(other))
+        mine, theirs = _as_yaml_values(vars(self)), _as_yaml_values(vars(other))
         theirs["arms"] = {arm: theirs["arms"].get(arm, _ABSENT) for arm in mine["arms"]}
         if set(mine["seeds"]) <= set(theirs["seeds"]):
             theirs["seeds"] = mine["seeds"]
-        return [line for key in mine for line in _differences(key, mine[key], theirs[key])]
+        return [line for key in mine for line in _differences_below(key, mine[key], theirs[key])]
 
 
 class _Absent:
@@ -140,7 +140,7 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
+def _differences_below(key: str, mine: Any, theirs: Any) -> list[str]:
     """Return one line for each key below `key` whose value differs."""
     if NO_RESULT.fullmatch(key):
         return []
@@ -148,18 +148,18 @@ def _differences(key: str, mine: Any, theirs: Any) -> list[str]:
         return [
             line
             for name in dict.fromkeys([*mine, *theirs])
-            for line in _differences(
+            for line in _differences_below(
                 f"{key}.{name}", mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
             )
         ]
     return [] if mine == theirs else [f"{key}: {mine!r} → {theirs!r}"]
 
 
-def located_arms(arms: Any, folder: str) -> Any:
+def arms_with_folder(arms: Any, folder: str) -> Any:
     """Return the arms of a config's file, with the folder in which modules of methods are."""
     if not isinstance(arms, Mapping):
         return arms
-    return {arm: method_config.located(keys, folder) for arm, keys in arms.items()}
+    return {arm: method_config.with_folder(keys, folder) for arm, keys in arms.items()}
 
 
 def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:
@@ -177,8 +177,8 @@ def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:
             )
 
 
-def _plain(value: Any) -> Any:
+def _as_yaml_values(value: Any) -> Any:
     """Return tuples as lists and mappings as dicts, as in YAML."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _as_yaml_values(item) for key, item in value.items()}
+    return [_as_yaml_values(item) for item in value] if isinstance(value, list | tuple) else value

@@ -87,7 +87,7 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
         )
 
 
-def _work(do: bytes, connection: Connection) -> None:
+def _do_job_here(do: bytes, connection: Connection) -> None:
     """Do a job in this process, and send how much is ("done", …), and last ("ended", …) or why not.
 
     The job arrives pickled: to make its values again may fail, and then the parent learns why. Code
@@ -107,7 +107,7 @@ def _work(do: bytes, connection: Connection) -> None:
     stop = Stop()
     for number in INTERRUPTS:  # the parent handles them and asks us to stop
         signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_listen, args=(connection, stop), daemon=True).start()
+    threading.Thread(target=_listen_for_stop, args=(connection, stop), daemon=True).start()
     try:
         pickle.loads(do)(lambda done: send("done", done), stop)
     except BaseException as error:
@@ -116,7 +116,7 @@ def _work(do: bytes, connection: Connection) -> None:
     send("ended", "")
 
 
-def _listen(connection: Connection, stop: Stop) -> None:
+def _listen_for_stop(connection: Connection, stop: Stop) -> None:
     try:
         connection.recv()
     except (EOFError, OSError):
@@ -172,17 +172,17 @@ class _Pool:
         """Do all jobs; one that fails does not stop the others."""
         while self.waiting or self._running:
             while self.waiting and len(self._running) < self.workers:
-                self._start(self.waiting.pop(0))
-            self._receive()
+                self._start_process(self.waiting.pop(0))
+            self._receive_messages()
 
-    def _start(self, job: Job) -> None:
+    def _start_process(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(pickle.dumps(job.do), theirs))
+        process = self._context.Process(target=_do_job_here, args=(pickle.dumps(job.do), theirs))
         process.start()
         theirs.close()
         self._running[ours] = job, process
 
-    def _receive(self) -> None:
+    def _receive_messages(self) -> None:
         """Receive what the processes send, and remove those that ended."""
         for connection in wait(list(self._running)):
             assert isinstance(connection, Connection)
@@ -193,16 +193,16 @@ class _Pool:
                 process.join()
                 del self._running[connection]
                 if process.exitcode or job.name not in self._ended:
-                    self.failures.setdefault(job.name, _left(process.exitcode))
+                    self.failures.setdefault(job.name, _why_ended(process.exitcode))
                 continue
             if what == "failed":
                 self.failures[job.name] = value
             elif what == "ended":
                 self._ended.add(job.name)
             else:
-                self._show(job, value)
+                self._show_progress(job, value)
 
-    def _show(self, job: Job, done: float) -> None:
+    def _show_progress(self, job: Job, done: float) -> None:
         before = self._done.get(job.name)
         if before is not None:
             self._bar.update(done - before)
@@ -219,7 +219,7 @@ class _Pool:
         for connection in self._running:
             connection.send("stop")
         while self._running:
-            self._receive()
+            self._receive_messages()
 
     def close(self) -> None:
         """End what still runs."""
@@ -229,7 +229,7 @@ class _Pool:
             process.join()
 
 
-def _left(code: int | None) -> str:
+def _why_ended(code: int | None) -> str:
     """Say how a process ended that did not say that its job was done."""
     if code is not None and code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"

@@ -111,7 +111,7 @@ def train_on(
         write_status(run.path, "running", steps=steps, **about)
     done = train(checkpoint)
     if writes:
-        end(run, done >= steps, done)
+        end_run(run, done >= steps, done)
     return done >= steps
 
 
@@ -139,7 +139,7 @@ def is_done(run: Seed, mark: Path, steps: int) -> bool:
     damaged = None if wrote is None else changed_file(run.path, wrote)
     if damaged is None:  # a process may have been killed between the last file and the record
         if wrote is None:
-            end(run, True, run.last_step)
+            end_run(run, True, run.last_step)
         else:
             write_status(run.path, "finished")
         for name in changed_logs(run):
@@ -156,7 +156,7 @@ def is_done(run: Seed, mark: Path, steps: int) -> bool:
     return False
 
 
-def end(run: Seed, finished: bool, step: int) -> None:
+def end_run(run: Seed, finished: bool, step: int) -> None:
     """Record that training ended; of a finished run, also what it wrote, to notice damage."""
     if not finished:
         write_status(run.path, "interrupted", step=step)

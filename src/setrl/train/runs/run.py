@@ -20,8 +20,8 @@ from setrl.support.files.cache import cache_folder as cache_folder  # callers of
 from setrl.support.files.digests import Digests
 from setrl.train.runs.claim import claimed
 from setrl.train.runs.config import RunConfig
-from setrl.train.runs.inputs import check_inputs
 from setrl.train.runs.pool import Job, OnProgress, Stop, run_jobs
+from setrl.train.runs.provenance import check_inputs
 from setrl.train.runs.resume import write_status
 
 
@@ -88,10 +88,10 @@ def run_arms(
     if not overwrite:
         check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes)  # nothing is written yet
     with claimed(arms.run_dir, config, overwrite=overwrite):
-        # All arms with one seed before any with the next, so that they can be compared early.
-        jobs = [arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms]
-        if arms.prepare(show_progress):
-            jobs.append(arm_job(arms))
+        # First the base, so that an evaluation which fails is seen before an arm is trained. Then
+        # all arms with one seed before any with the next, so that they can be compared early.
+        base = [arm_job(arms)] if arms.prepare(show_progress) else []
+        jobs = [*base, *(arm_job(arms, arm, seed) for seed in config.seeds for arm in config.arms)]
         check_inputs(arms.run_dir, arms.inputs(), accept=accept_changes, keep=True)
         run_jobs(jobs, config.workers, show_progress, preload=type(arms).__module__)
     return arms.run_dir
@@ -103,10 +103,10 @@ def arm_job(arms: Arms, arm: str | None = None, seed: int = 0) -> Job:
         run, name = Run(arms.run_dir).base, BASE
     else:
         run, name = Run(arms.run_dir).seed(arm, seed), f"{arm}/{seed}"
-    return Job(name, arms.cost(arm), partial(_do, arms, arm, seed, run))
+    return Job(name, arms.cost(arm), partial(_do_job, arms, arm, seed, run))
 
 
-def _do(
+def _do_job(
     arms: Arms, arm: str | None, seed: int, run: Seed, on_progress: OnProgress, stop: Stop
 ) -> None:
     """Do what is still missing; an error is recorded in the folder before it is raised."""

@@ -5,7 +5,7 @@ samples) and calls `score`, which calls no function of a user and knows no train
 """
 
 from setrl.train.scoring.batch import Columns, ScoredBatch
-from setrl.train.scoring.stage import score
+from setrl.train.scoring.credit import score
 from setrl.train.scoring.stop_rule import CreditWatch, StopRule
 
 __all__ = ["Columns", "CreditWatch", "ScoredBatch", "StopRule", "score"]

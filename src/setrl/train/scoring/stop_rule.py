@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,8 +12,7 @@ import numpy as np
 from setrl import DEGENERATE
 from setrl.support.errors import RunError
 from setrl.support.wording import count
-from setrl.train.scoring.batch import ScoredBatch
-from setrl.train.scoring.missing import CUT, Missing
+from setrl.train.scoring.batch import CUT, Missing, ScoredBatch
 
 FEWEST_STEPS = 8  # without a signal: fewer are usual where problems are hard
 GOES_ON = (
@@ -97,7 +96,7 @@ class CreditWatch:
         if self.rule is None:
             return
         self._steps += 1
-        self._last.extend(_counted(batch.missing_B))
+        self._last += [one for one in batch.missing_B if one is None or one.reason != CUT]
         self._stop_if_unknown(self.rule, is_last)
         self._count_without_signal(batch)
         self._stop_without_signal(self.rule, is_last)
@@ -124,8 +123,8 @@ class CreditWatch:
         if rule.max_unknown is not None and len(missing) > rule.max_unknown * seen:
             raise RunError(
                 f"the credit is missing for {len(missing)} of the last {len(self._last)} prompts "
-                f"({_by_reason(missing)}), and such prompts teach nothing{_answer(missing)}. "
-                f"{GOES_ON}."
+                f"({_count_reasons(missing)}), and such prompts teach nothing"
+                f"{_quote_first_answer(missing)}. {GOES_ON}."
             )
 
     def _count_without_signal(self, batch: ScoredBatch) -> None:
@@ -167,16 +166,12 @@ class CreditWatch:
         )
 
 
-def _counted(missing_B: Sequence[Missing | None]) -> Iterable[Missing | None]:
-    return (one for one in missing_B if one is None or one.reason != CUT)
-
-
-def _by_reason(missing: Sequence[Missing]) -> str:
+def _count_reasons(missing: Sequence[Missing]) -> str:
     counts = Counter(one.reason for one in missing).most_common()
     return ", ".join(f"{reason}: {number}" for reason, number in counts)
 
 
-def _answer(missing: Sequence[Missing]) -> str:
+def _quote_first_answer(missing: Sequence[Missing]) -> str:
     """Quote the first answer of the judge's server, if there is one."""
     first = next((one.detail for one in missing if one.detail), None)
     return "" if first is None else f"; the first answer of the judge was {first!r}"

@@ -34,8 +34,7 @@ from setrl.train.tinker.journal import CreditedSample, Journal, JournalBatch, Sa
 try:
     from tinker import types
 
-    from setrl.train.tinker import places
-    from setrl.train.tinker.saves import FINAL, Saves
+    from setrl.train.tinker.cleanup import FINAL, Saves, leave_server, unload_model
     from setrl.train.tinker.server import (
         LostError,
         SampledTokens,
@@ -100,13 +99,13 @@ def datum(sample: CreditedSample) -> Any:
         model_input=types.ModelInput.from_ints(tokens[:-1]),
         loss_fn_inputs={
             "target_tokens": types.TensorData(data=tokens[1:], dtype="int64"),
-            "logprobs": _floats([0.0] * before + list(sample.logprobs)),
-            "advantages": _floats([0.0] * before + [sample.advantage] * len(sample.tokens)),
+            "logprobs": _float_tensor([0.0] * before + list(sample.logprobs)),
+            "advantages": _float_tensor([0.0] * before + [sample.advantage] * len(sample.tokens)),
         },
     )
 
 
-def _floats(values: list[float]) -> Any:
+def _float_tensor(values: list[float]) -> Any:
     return types.TensorData(data=values, dtype="float32")
 
 
@@ -212,12 +211,12 @@ class SetTinkerTrainer:
                     self.faults += 1
                     log.warning("%s; going on from the saved weights", error)
                     if not patience.wait():
-                        raise RunError(self._gave_up(error)) from error
+                        raise RunError(self._message_of_giving_up(error)) from error
         finally:
             self._executor.shutdown(wait=False, cancel_futures=True)
-            self._leave()
+            self._leave_server()
 
-    def _gave_up(self, error: LostError) -> str:
+    def _message_of_giving_up(self, error: LostError) -> str:
         saved = self.journal.saved()
         kept = "nothing was saved yet" if saved is None else f"step {saved.step} is saved"
         return (
@@ -227,44 +226,44 @@ class SetTinkerTrainer:
 
     def _train_on(self, patience: _Patience) -> Saved:
         """Train from the saved weights until the end, or the first fault."""
-        training, saved = self._restored()
+        training, saved = self._restore_model()
         done = saved.step
         self.on_restored(done)
         self._forget_lost()
         self._ask_batches(training, done)
         while done < self.settings.steps:
-            batch = self._batch(done + 1)
+            batch = self._batch_of_step(done + 1)
             for one in self._pending.values():
                 one.drawing.ended.wait()
-            measured = self._trained(training, batch)
+            measured = self._train_on_batch(training, batch)
             done += 1
             patience.reset(done)
             # First record, then save: a client that dies in between does both again.
             self.on_batch(batch, measured)
             stops = self.stop()
             if stops or done % self.settings.save_every == 0 or done == self.settings.steps:
-                saved = self._saved(training, done)
+                saved = self._save_weights(training, done)
             if stops:
                 break
             self._ask_batches(training, done)
         return saved
 
-    def _restored(self) -> tuple[Any, Saved]:
+    def _restore_model(self) -> tuple[Any, Saved]:
         """Make a model on the server from the saved weights."""
         saved = self.journal.saved()
-        self._leave()
+        self._leave_server()
         with may_be_lost("connecting"):
             client = self.connect()
             _ = client.holder  # begins the session; if that fails, there is nothing to leave
             self._client = client
             for past in self.journal.models():
-                places.unload(client, past)  # a client that was killed has left it there
-            training = self._made(client, saved)
+                unload_model(client, past)  # a client that was killed has left it there
+            training = self._make_model(client, saved)
             self._model = training.model_id
             self.journal.add_model(training.model_id)
-        return training, saved or self._saved(training, 0)
+        return training, saved or self._save_weights(training, 0)
 
-    def _made(self, client: Any, saved: Saved | None) -> Any:
+    def _make_model(self, client: Any, saved: Saved | None) -> Any:
         settings = self.settings
         if saved is not None:
             return client.create_training_client_from_state_with_optimizer(saved.path)
@@ -272,10 +271,10 @@ class SetTinkerTrainer:
             base_model=settings.model, rank=settings.rank, seed=settings.seed
         )
 
-    def _leave(self) -> None:
+    def _leave_server(self) -> None:
         """End the session and free its model's place on the server."""
         if self._client is not None:
-            places.leave(self._client, [self._model] if self._model else [])
+            leave_server(self._client, [self._model] if self._model else [])
         self._client = self._model = None
 
     def final_sampler(self) -> str:
@@ -287,7 +286,7 @@ class SetTinkerTrainer:
         patience = _Patience(self.settings.patience_s)
         while True:
             try:
-                training, saved = self._restored()
+                training, saved = self._restore_model()
                 with may_be_lost("saving weights for sampling"):
                     name = f"{FINAL}-{saved.step:06d}-{uuid.uuid4().hex[:8]}"
                     answer = training.save_weights_for_sampler(name)
@@ -296,11 +295,11 @@ class SetTinkerTrainer:
                 return path
             except LostError as error:
                 if not patience.wait():
-                    raise RunError(self._gave_up(error)) from error
+                    raise RunError(self._message_of_giving_up(error)) from error
             finally:
-                self._leave()
+                self._leave_server()
 
-    def _saved(self, training: Any, step: int) -> Saved:
+    def _save_weights(self, training: Any, step: int) -> Saved:
         name = f"step-{step:06d}-{uuid.uuid4().hex[:8]}"  # after a fault a step is saved again
         with may_be_lost("saving"):
             answer = training.save_state(name).result(timeout=self.settings.reply_s)
@@ -349,13 +348,13 @@ class SetTinkerTrainer:
             if not pending.drawing.is_whole:
                 del self._pending[step]
 
-    def _batch(self, step: int) -> JournalBatch:
+    def _batch_of_step(self, step: int) -> JournalBatch:
         made = self._pending.pop(step).batch.result() if step in self._pending else None
         made = made or self.journal.batch(step)
         assert made is not None
         return made
 
-    def _trained(self, training: Any, batch: JournalBatch) -> dict[str, float]:
+    def _train_on_batch(self, training: Any, batch: JournalBatch) -> dict[str, float]:
         """Train on a batch once; return what the server measured."""
         settings = self.settings
         rate = settings.learning_rate(batch.step)
@@ -370,12 +369,14 @@ class SetTinkerTrainer:
             answer = gradient.result(timeout=settings.reply_s)
             update.result(timeout=settings.reply_s)
         return {
-            **_agreement(answer, batch, settings.loss_config),
+            **_agreement_of_policies(answer, batch, settings.loss_config),
             "policy/staleness": float(batch.step - 1 - batch.version),
         }
 
 
-def _agreement(answer: Any, batch: JournalBatch, clip: Mapping[str, float]) -> dict[str, float]:
+def _agreement_of_policies(
+    answer: Any, batch: JournalBatch, clip: Mapping[str, float]
+) -> dict[str, float]:
     """Measure how far the trainer's log-probabilities are from the sampler's, if both are known.
 
     With equal weights the difference is rounding; with older weights it is what training did.

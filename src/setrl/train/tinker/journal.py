@@ -91,7 +91,7 @@ class Journal:
     identity: Mapping[str, Any]
 
     @property
-    def _state(self) -> Path:
+    def _state_file(self) -> Path:
         return self.folder / "state.json"
 
     def saved(self) -> Saved | None:
@@ -101,7 +101,9 @@ class Journal:
             ConfigError: If the folder holds a run of another model or with other settings.
             DataError: If the file is damaged.
         """
-        read = _read(self._state, lambda state: (state["identity"], Saved.of(state)), WEIGHTS)
+        read = _read_file(
+            self._state_file, lambda state: (state["identity"], Saved.of(state)), WEIGHTS
+        )
         if read is None:
             return None
         (identity, found), wanted = read, files.plain_json(dict(self.identity))
@@ -117,7 +119,7 @@ class Journal:
         """Record saved weights, and remove the batches that they contain."""
         current = self.saved()
         older = [] if current is None or self._is_copy() else [*self.older(), current]
-        self._write(saved, older)
+        self._write_state(saved, older)
         for path in (self.folder / "batches").glob("step_*.json"):
             if int(path.stem.removeprefix("step_")) <= saved.step:
                 path.unlink(missing_ok=True)
@@ -128,22 +130,24 @@ class Journal:
         Raises:
             DataError: If the file is damaged.
         """
-        older = _read(
-            self._state, lambda state: [Saved.of(one) for one in state.get("older", [])], WEIGHTS
+        older = _read_file(
+            self._state_file,
+            lambda state: [Saved.of(one) for one in state.get("older", [])],
+            WEIGHTS,
         )
         return older or []
 
     def _is_copy(self) -> bool:
         """Return whether the run of another folder saved what is recorded here: it may need it."""
-        return files.read_json(self._state).get("folder") != str(self.folder.resolve())
+        return files.read_json(self._state_file).get("folder") != str(self.folder.resolve())
 
     def forget(self, older: Saved) -> None:
         """Remove older weights from the record, as the server no longer has them."""
         saved = self.saved()
         assert saved is not None
-        self._write(saved, [one for one in self.older() if one != older])
+        self._write_state(saved, [one for one in self.older() if one != older])
 
-    def _write(self, saved: Saved, older: Sequence[Saved]) -> None:
+    def _write_state(self, saved: Saved, older: Sequence[Saved]) -> None:
         state = {
             "schema_version": SCHEMA_VERSION,
             **asdict(saved),
@@ -151,7 +155,7 @@ class Journal:
             "folder": str(self.folder.resolve()),
             "identity": dict(self.identity),
         }
-        files.write_json(self._state, state)
+        files.write_json(self._state_file, state)
 
     def models(self) -> list[str]:
         """List the models that this run made on the server and did not clean up, oldest first.
@@ -163,8 +167,8 @@ class Journal:
             str(self.folder.resolve()),
             "remove it; what its models saved stays on the server",
         )
-        kept = _read(
-            self._models, lambda one: (one["folder"], list(map(str, one["models"]))), repair
+        kept = _read_file(
+            self._models_file, lambda one: (one["folder"], list(map(str, one["models"]))), repair
         )
         # In a copy of a folder the models belong to the run of the first folder.
         return kept[1] if kept is not None and kept[0] == here else []
@@ -178,19 +182,19 @@ class Journal:
         self._write_models([one for one in self.models() if one != model])
 
     @property
-    def _models(self) -> Path:
+    def _models_file(self) -> Path:
         return self.folder / "models.json"
 
     def _write_models(self, models: Sequence[str]) -> None:
         own = {"folder": str(self.folder.resolve()), "models": list(models)}
-        files.write_json(self._models, {"schema_version": 1, **own})
+        files.write_json(self._models_file, {"schema_version": 1, **own})
 
-    def _path(self, step: int) -> Path:
+    def _batch_path(self, step: int) -> Path:
         return self.folder / "batches" / f"step_{step:06d}.json"
 
     def write(self, batch: JournalBatch) -> None:
         """Keep a batch: from now on the server will train on it once."""
-        files.write_text(self._path(batch.step), files.json_text(asdict(batch)))
+        files.write_text(self._batch_path(batch.step), files.json_text(asdict(batch)))
 
     def batch(self, step: int) -> JournalBatch | None:
         """Read the batch of a step; None if it was not made yet.
@@ -203,10 +207,10 @@ class Journal:
             samples = [CreditedSample(**one) for one in values.pop("samples")]
             return JournalBatch(samples=samples, **values)
 
-        return _read(self._path(step), read, "remove it, and the step is sampled again")
+        return _read_file(self._batch_path(step), read, "remove it, and the step is sampled again")
 
 
-def _read(path: Path, read: Callable[[Any], T], repair: str) -> T | None:
+def _read_file(path: Path, read: Callable[[Any], T], repair: str) -> T | None:
     """Read a file that this module wrote; None if it was not written yet."""
     if not path.exists():
         return None

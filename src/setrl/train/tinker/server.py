@@ -30,6 +30,7 @@ TESTED_TINKER = "0.25 to 0.38"
 KEY = "TINKER_API_KEY"
 ROUNDED = 1e-3  # how far above 0 the rounding of a server puts a log-probability
 PROBE = "/api/v1/healthz"  # what every server of the protocol answers
+PROBE_S = 10.0  # the longest wait for its answer
 
 
 class LostError(RuntimeError):
@@ -133,18 +134,18 @@ def may_be_lost(what: str) -> Iterator[None]:
     except (LostError, ConfigError, DataError, RunError):
         raise
     except Exception as error:
-        raise LostError(f"{what}: {said(error)}"[:300]) from shown(error)
+        raise LostError(f"{what}: {words_of_error(error)}"[:300]) from error_to_show(error)
 
 
-def said(error: Exception) -> str:
+def words_of_error(error: Exception) -> str:
     """Return what an error of the client package says, without the key that servers send back."""
     key, text = os.environ.get(KEY, ""), f"{type(error).__name__}: {error}"
     return without_key(key, text)
 
 
-def shown(error: Exception) -> Exception | None:
+def error_to_show(error: Exception) -> Exception | None:
     """Return an error that a traceback may show: None if it quotes the key."""
-    return error if str(error) in said(error) else None
+    return error if str(error) in words_of_error(error) else None
 
 
 def connect_to(url: str, api_key: str | None = None) -> Any:
@@ -159,14 +160,14 @@ def connect_to(url: str, api_key: str | None = None) -> Any:
     return tinker.ServiceClient(base_url=url, api_key=key)
 
 
-def refuse_silence(url: str, wait_s: float = 10.0) -> None:
+def refuse_silence(url: str) -> None:
     """Refuse an address at which nothing answers; the client package would try for five minutes.
 
     Raises:
         ConfigError: Naming the address.
     """
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}{PROBE}", timeout=wait_s):
+        with urllib.request.urlopen(f"{url.rstrip('/')}{PROBE}", timeout=PROBE_S):
             pass
     except urllib.error.HTTPError as error:
         if error.code == 404:
@@ -193,8 +194,8 @@ def check_server(client: Any, model: str, url: str) -> None:
         raise ConfigError(
             f"{url} does not answer as a Tinker server of the protocol of tinker "
             f"{TESTED_TINKER} does (this is tinker {tinker.__version__}): "
-            f"{said(error)[:200]}"
-        ) from shown(error)
+            f"{words_of_error(error)[:200]}"
+        ) from error_to_show(error)
     if model not in served:
         raise ConfigError(
             f"the server at {url} serves {', '.join(map(repr, served)) or 'no model'}, not "

@@ -38,16 +38,16 @@ def moments(optimizer: Any) -> Moments:
         RunError: If it keeps no such moments.
     """
     variance = mean_square = 0.0
-    for (first, second), state in _states(optimizer):
+    for (first, second), state in _states_with_gradient(optimizer):
         steps = float(state["step"])
-        mean = _precise(state["exp_avg"]) / (1 - first**steps)
-        square = _precise(state["exp_avg_sq"]) / (1 - second**steps)
+        mean = _as_float32_or_more(state["exp_avg"]) / (1 - first**steps)
+        square = _as_float32_or_more(state["exp_avg_sq"]) / (1 - second**steps)
         own = torch.stack([(square - mean**2).sum(), (mean**2).sum()]).tolist()
         variance, mean_square = variance + own[0], mean_square + own[1]
     return Moments(variance, mean_square)
 
 
-def _states(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
+def _states_with_gradient(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
     """List the betas and the state of each parameter that has had a gradient."""
     known = [
         (group.get("betas"), optimizer.state.get(weight))
@@ -64,7 +64,7 @@ def _states(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
     )
 
 
-def _precise(values: torch.Tensor) -> torch.Tensor:
+def _as_float32_or_more(values: torch.Tensor) -> torch.Tensor:
     """Raise the precision to float32 or more: the difference of two moments is small."""
     return values if values.dtype == torch.float64 else values.float()
 

@@ -30,16 +30,22 @@ from setrl.rewards import Combine, Truncation
 from setrl.samples.values import was_cut
 from setrl.support.errors import ConfigError
 from setrl.train.gathering import functions
-from setrl.train.gathering.correct import Correct, Outcome, check_correct, outcome_of
+from setrl.train.gathering.checks import (
+    Correct,
+    Outcome,
+    by_argument,
+    check_correct,
+    check_method,
+    outcome_of,
+)
 from setrl.train.gathering.functions import Source, functions_of
 from setrl.train.gathering.gather import Sources, arguments_of
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import score
-from setrl.train.scoring.check import by_argument, check_method
-from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.batch import STRATEGIES
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks
-from setrl.train.trl.columns import StrategyFunction, ends
+from setrl.train.trl.columns import StrategyFunction, end_tokens
 
 __all__ = ["credit_worker"]
 
@@ -89,7 +95,7 @@ def credit_worker(
         )
     cut, sources = truncated or Truncation(), dict(fields or {})
     credit = CreditSettings(method, strategy_func, sources, correct, combine, cut, stop_rule)
-    _check(credit, worker._loop_kwargs)
+    _check_credit(credit, worker._loop_kwargs)
     worker._loop_cls = SetRolloutLoop
     worker._loop_kwargs["credit"] = credit
 
@@ -117,7 +123,7 @@ class CreditSettings:
     stop_rule: StopRule | None
 
 
-def _check(credit: CreditSettings, loop: Mapping[str, Any]) -> None:
+def _check_credit(credit: CreditSettings, loop: Mapping[str, Any]) -> None:
     """Refuse here, not in the worker's process, what would fail there."""
     given = set(functions_of(credit.fields)) | ({STRATEGIES} if credit.strategy_func else set())
     remedy = partial(by_argument, strategies="strategy_func=...")
@@ -174,8 +180,8 @@ class SetRolloutLoop(_AsyncRolloutLoop):
             dataclasses.replace(group, completions_sequences=marked)
         )
         starts = [0, *accumulate(map(len, marked))][:-1]  # of the rows of each conversation
-        rewards_R = self._rewards([samples[start].metrics for start in starts])
-        last = ends(self, self.tokenizer)
+        rewards_R = self._reward_columns([samples[start].metrics for start in starts])
+        last = end_tokens(self, self.tokenizer)
         cut_N = [was_cut(ids, last) for ids in group.completions_ids]
         # The other functions work in a thread, while the process goes on with its other work.
         columns = await asyncio.to_thread(asked.columns, rewards_R, cut=cut_N)
@@ -193,6 +199,6 @@ class SetRolloutLoop(_AsyncRolloutLoop):
                 kept.append(sample)
         return kept
 
-    def _rewards(self, metrics_N: list[dict[str, float]]) -> list[list[float]]:
+    def _reward_columns(self, metrics_N: list[dict[str, float]]) -> list[list[float]]:
         """Return the column of each reward, which TRL has noted as metrics of the samples."""
         return [[one[f"rewards/{name}"] for one in metrics_N] for name in self.reward_func_names]

@@ -10,8 +10,8 @@ from trl import GRPOConfig, RLOOConfig
 
 from setrl import AnyMethod
 from setrl.rewards import Combine, Truncation
-from setrl.train.scoring.check import check_method
-from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.gathering.checks import check_method
+from setrl.train.scoring.batch import STRATEGIES
 
 PENALTY = "repetition_penalty"
 NARROWING = {"top_p": 1.0, "top_k": 0, "min_p": None, PENALTY: 1.0}

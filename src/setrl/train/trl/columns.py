@@ -18,8 +18,8 @@ from setrl.train.gathering.gather import (
     Sources,
     arguments_of,
     judged,
+    timed,
 )
-from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns
 from setrl.train.scoring.batch import JudgingTimes
 from setrl.train.trl.policy import MeanLogprob
@@ -81,14 +81,14 @@ class Gathering(Sampling):
             rewards_MR = super()._calculate_rewards(
                 inputs, prompts, completions, ids, *more, **named
             )
-            last = ends(self, self._tokenizer)
+            last = end_tokens(self, self._tokenizer)
             self._generation.columns = asked.columns(
                 list(rewards_MR.double().cpu().numpy().T.copy()),
                 cut=[was_cut(one, last) for one in ids],
             )
         return rewards_MR
 
-    def _columns(self) -> Columns:
+    def _gathered_columns(self) -> Columns:
         """Return the columns of the last generation that its functions gave."""
         if self._generation.columns is None:
             raise RunError(
@@ -99,7 +99,7 @@ class Gathering(Sampling):
 
     def _training_columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
         """Add the fields of the policy and the strategies of the judge, and what it cost."""
-        columns = self._columns()
+        columns = self._gathered_columns()
         policy = {n: one.values(self, output).tolist() for n, one in self.policy_fields.items()}
         gathered = {name: gather_object(values) for name, values in policy.items()}
         columns = replace(columns, fields={**columns.fields, **gathered})
@@ -122,7 +122,7 @@ class Gathering(Sampling):
         return Processes(own.num_processes, own.process_index, gather_object)
 
 
-def ends(owner: Any, tokenizer: Any) -> set[int | None]:
+def end_tokens(owner: Any, tokenizer: Any) -> set[int | None]:
     """Return the tokens that end a sample of a trainer or a worker, or follow its end.
 
     Before TRL 1.14 they have no `eos_token_ids`, and a sample ends with its tokenizer's token.

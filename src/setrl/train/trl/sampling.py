@@ -45,12 +45,12 @@ class Sampling(Trainer):
 
     def _generate_single_turn(self, prompt_ids: list[list[int]], *more: Any, **named: Any) -> Any:
         if self.sampler is not None:
-            samples = self._sample(prompt_ids, self.sampler)
+            samples = self._draw_samples(prompt_ids, self.sampler)
             self._turn += 1
             return samples, None
         return super()._generate_single_turn(prompt_ids, *more, **named)
 
-    def _sample(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
+    def _draw_samples(self, prompt_ids: list[list[int]], sampler: Sampler) -> list[list[int]]:
         """Draw one sample of each prompt; the model reads equal neighbours among the prompts once.
 
         The generator depends only on the seed and the place, so that a resumed run samples the
@@ -70,10 +70,10 @@ class Sampling(Trainer):
         if len({count for _, count in runs}) > 1:
             groups = sample(self.model, prompt_ids, 1)
         else:
-            groups = self._sample_in_parts(sample, [ids for ids, _ in runs], runs[0][1])
+            groups = self._draw_samples_in_parts(sample, [ids for ids, _ in runs], runs[0][1])
         return [ids for group in groups for ids in group]
 
-    def _sample_in_parts(
+    def _draw_samples_in_parts(
         self, sample: Callable[..., list[list[list[int]]]], prompt_ids: list[list[int]], count: int
     ) -> list[list[list[int]]]:
         """Draw `count` samples of each prompt; each part is judged while the next is sampled."""

@@ -39,7 +39,7 @@ NEEDS_TRITON = "1.15.0"  # its log-probabilities, which the other versions also 
 ScoreFunction = Callable[[list[dict[str, Any]]], dict[str, Any]]
 
 
-def lack(classes: Sequence[type]) -> str | None:
+def missing_method(classes: Sequence[type]) -> str | None:
     """Return in words which method is missing or has other arguments; None if all fit.
 
     Args:
@@ -58,7 +58,7 @@ def lack(classes: Sequence[type]) -> str | None:
     return None
 
 
-def check(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> None:
+def check_seam(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> None:
     """Let a new trainer score made-up samples, and refuse it if the scores are not where they were.
 
     Args:
@@ -81,7 +81,7 @@ def check(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> None:
             f"log-probabilities need Triton: install another version, such as trl=={LAST}"
         )
     is_tested = Version(FIRST) <= Version(trl.__version__) <= Version(LAST)
-    fault = lack(classes)
+    fault = missing_method(classes)
     if fault is None:
         try:
             fault = _fault_of_scoring(trainer, score)
@@ -106,7 +106,7 @@ def check(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> None:
 def _fault_of_scoring(trainer: Any, score: ScoreFunction) -> str | None:
     """ScoreFunction made-up samples; return in words what is not as it must be."""
     total = EACH * trainer.accelerator.num_processes
-    with _made_up(trainer):
+    with _made_up_samples(trainer):
         advantages = score([{"prompt": "1"} for _ in range(EACH)]).get("advantages")
         columns = trainer._generation.columns
         logged = trainer._logs["advantages"]
@@ -126,7 +126,7 @@ def _fault_of_scoring(trainer: Any, score: ScoreFunction) -> str | None:
 
 
 @contextmanager
-def _made_up(trainer: Any) -> Iterator[None]:
+def _made_up_samples(trainer: Any) -> Iterator[None]:
     """Replace, inside the block, all that samples, calls functions of the user, or keeps numbers.
 
     The model stays idle: it may be large, sharded, or not on its device yet.
@@ -137,7 +137,7 @@ def _made_up(trainer: Any) -> Iterator[None]:
         dict.fromkeys(absent),
         sources=Sources(),
         truncated=Truncation(),
-        reward_funcs=[_reward_of(trainer)],
+        reward_funcs=[_numbering_reward(trainer)],
         reward_func_names=["made_up"],
         reward_processing_classes=[None],
         reward_weights=torch.ones(1),
@@ -150,7 +150,7 @@ def _made_up(trainer: Any) -> Iterator[None]:
         mask_truncated_completions=False,
         _metrics=copy.deepcopy(trainer._metrics),
         _logs=copy.deepcopy(trainer._logs),
-        _generate_single_turn=_samples_of(trainer),
+        _generate_single_turn=_one_token_generation(trainer),
         _get_per_token_logps_and_entropies=_no_logprobs,
     )
     try:
@@ -161,13 +161,13 @@ def _made_up(trainer: Any) -> Iterator[None]:
         trainer.state.num_input_tokens_seen = tokens_seen
 
 
-def _reward_of(trainer: Any) -> Callable[..., list[float]]:
+def _numbering_reward(trainer: Any) -> Callable[..., list[float]]:
     """Return a reward function that numbers the samples of all processes from 0."""
     first = float(EACH * trainer.accelerator.process_index)
     return lambda completions, **_: [first + place for place in range(len(completions))]
 
 
-def _samples_of(trainer: Any) -> Callable[..., Any]:
+def _one_token_generation(trainer: Any) -> Callable[..., Any]:
     """Return a generation of one token for each prompt, as TRL returns it."""
     token, is_rloo = trainer._tokenizer.pad_token_id, isinstance(trainer.args, RLOOConfig)
 

@@ -40,9 +40,9 @@ from setrl.rewards import Combine, Truncation
 from setrl.samples.values import Label
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
-from setrl.train.gathering.correct import Correct, check_correct, outcome_of
+from setrl.train.gathering.checks import Correct, check_correct, outcome_of
 from setrl.train.gathering.functions import Source
-from setrl.train.gathering.gather import Sources
+from setrl.train.gathering.gather import Sources, timed
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import (
     DEAD_GROUPS,
@@ -52,11 +52,10 @@ from setrl.train.gathering.metrics import (
     had_signal,
     mean_of,
 )
-from setrl.train.gathering.timing import timed
 from setrl.train.scoring import Columns, ScoredBatch, score
-from setrl.train.scoring.fields import STRATEGIES
+from setrl.train.scoring.batch import STRATEGIES
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
-from setrl.train.trl import checks, importance, seam
+from setrl.train.trl import checks, policy, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
 from setrl.train.trl.policy import MeanLogprob
 from setrl.train.trl.sampling import Sampler, Sampling
@@ -154,7 +153,7 @@ class SetCredit(Gathering):
         stop_rule: StopRule | None = DEFAULT,
         **others: Any,
     ):
-        rewards = _listed(reward_funcs)
+        rewards = _as_list(reward_funcs)
         has_labels = strategy_func is not None or judge is not None
         if strategy_func is not None and judge is not None:
             raise ValueError("pass strategy_func or judge, not both: each gives samples strategies")
@@ -184,7 +183,7 @@ class SetCredit(Gathering):
         self._has_entered = False  # whether advantages of a method have been put into a loss
         self._generation = Generation()
         self._has_own_label_column = False
-        own_rewards, rewards = rewards, [_checked(reward) for reward in rewards]
+        own_rewards, rewards = rewards, [_named_in_errors(reward) for reward in rewards]
         if args is not None:  # the first weights of adapters are random; TRL does it since 1.15
             set_seed(args.seed)
         super().__init__(model, rewards, args, *more, **others)
@@ -199,7 +198,7 @@ class SetCredit(Gathering):
             self._start_event_loop()
         mro = type(self).__mro__
         theirs = mro[mro.index(Sampling) + 1 :]
-        seam.check(self, theirs, super()._generate_and_score_completions)
+        seam.check_seam(self, theirs, super()._generate_and_score_completions)
 
     def _take_arguments(self, made: Any, truncated: Truncation | None) -> None:
         """Set what depends on TRL's arguments, which the trainer may have made itself."""
@@ -230,9 +229,9 @@ class SetCredit(Gathering):
         self._make_room_in_logs()
         output = super()._generate_and_score_completions(inputs, *more, **named)
         if self._is_training:
-            batch = self._score(output)
-            self._enter(batch, output, len(inputs))
-            self._log_batch(batch, importance.ratio_metrics(output, self.accelerator))
+            batch = self._credit_generation(output)
+            self._put_into_loss(batch, output, len(inputs))
+            self._log_batch(batch, policy.ratio_metrics(output, self.accelerator))
             labels_BN = batch.samples.labels("strategies")
             labels: Any = labels_BN and [*chain.from_iterable(labels_BN)]
             if self.on_batch is not None:
@@ -240,7 +239,7 @@ class SetCredit(Gathering):
             self.credit_watch.see(batch, self._is_last_generation)
         else:
             self._log_evaluation()
-            labels = self._columns().strategies  # a judge is asked only in training
+            labels = self._gathered_columns().strategies  # a judge is asked only in training
         if self.sources.strategies is not None or self.judge_queue is not None:
             num_samples = len(inputs) * self.accelerator.num_processes
             self._log_labels(labels or [None] * num_samples)
@@ -261,12 +260,12 @@ class SetCredit(Gathering):
 
         A judge is asked only in training.
         """
-        columns = self._columns()
-        self._relog([float("nan")] * sum(map(len, columns.texts_BN)))
+        columns = self._gathered_columns()
+        self._replace_logged_advantages([float("nan")] * sum(map(len, columns.texts_BN)))
         if self._num_samples > 1:  # one sample of a prompt is in no set
-            batch = self._scored(replace(columns, cut=None), methods.dr_grpo())
+            batch = self._score_by_trainers_rules(replace(columns, cut=None), methods.dr_grpo())
             if self.combine is not None:
-                self._relog_rewards("eval", batch.samples.rewards)
+                self._replace_logged_rewards("eval", batch.samples.rewards)
             for key, value in evaluation_metrics(batch).items():
                 self._metrics["eval"][key].append(value)
 
@@ -287,18 +286,18 @@ class SetCredit(Gathering):
         updates = max(1, uses // args.gradient_accumulation_steps)
         return self.state.global_step + updates >= self.state.max_steps
 
-    def _score(self, output: dict[str, Any]) -> ScoredBatch:
+    def _credit_generation(self, output: dict[str, Any]) -> ScoredBatch:
         """Credit the samples of all processes; each process does it, as a group may span two."""
         columns, judging = self._training_columns(output)
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with timed(self._generation.seconds, "credit"):
-            batch = self._scored(columns, self.method)
+            batch = self._score_by_trainers_rules(columns, self.method)
         if np.isnan(batch.samples.rewards).all():
             self._warn_of_no_reward()
         return replace(batch, seconds=self._generation.seconds, judging=judging)
 
-    def _scored(self, columns: Columns, method: AnyMethod) -> ScoredBatch:
+    def _score_by_trainers_rules(self, columns: Columns, method: AnyMethod) -> ScoredBatch:
         weights = tuple(self.reward_weights.double().tolist())
         return score(
             columns,
@@ -316,7 +315,7 @@ class SetCredit(Gathering):
             stacklevel=2,
         )
 
-    def _enter(self, batch: ScoredBatch, output: dict[str, Any], own: int) -> None:
+    def _put_into_loss(self, batch: ScoredBatch, output: dict[str, Any], own: int) -> None:
         """Put the advantages of this process into the loss, and all of them into TRL's log."""
         values = torch.as_tensor(batch.advantages.values_BN).flatten()
         start = own * self.accelerator.process_index
@@ -325,17 +324,17 @@ class SetCredit(Gathering):
         self._has_entered = True
         if self.mask_dead_groups:
             dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
-            importance.mask_samples(output, dead[rows], self.accelerator)
-        self._relog(values.tolist())
+            policy.mask_samples(output, dead[rows], self.accelerator)
+        self._replace_logged_advantages(values.tolist())
 
-    def _relog(self, values: list[float]) -> None:
+    def _replace_logged_advantages(self, values: list[float]) -> None:
         """Replace the advantages that TRL logged by the advantages that enter the loss."""
         logged: deque[float] = self._logs["advantages"]  # type: ignore[assignment]
         for _ in values:
             logged.pop()
         logged.extend(values)
 
-    def _relog_rewards(self, mode: str, rewards_BN: np.ndarray) -> None:
+    def _replace_logged_rewards(self, mode: str, rewards_BN: np.ndarray) -> None:
         """Replace TRL's statistics of its own sum of rewards by those of the credited reward.
 
         TRL sums what gates close, too, and what a truncated sample had.
@@ -356,7 +355,7 @@ class SetCredit(Gathering):
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
         if self.combine is not None or self.truncated.policy == "punish":
-            self._relog_rewards("train", batch.samples.rewards)
+            self._replace_logged_rewards("train", batch.samples.rewards)
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)
@@ -419,7 +418,7 @@ def set_credit(trainer_class: type) -> type:
         TypeError: If it is another class.
     """
     is_class = isinstance(trainer_class, type)
-    fault = seam.lack(trainer_class.__mro__) if is_class else "it is not a class"
+    fault = seam.missing_method(trainer_class.__mro__) if is_class else "it is not a class"
     if fault is not None:
         raise TypeError(
             "set_credit takes TRL's GRPOTrainer, RLOOTrainer or a class with their methods, got "
@@ -434,13 +433,13 @@ def set_credit(trainer_class: type) -> type:
     return type(name, (SetCredit, trainer_class), {"__doc__": text, "__module__": __name__})
 
 
-def _checked(reward: Any) -> Any:
+def _named_in_errors(reward: Any) -> Any:
     """Make a reward function name itself in errors; TRL calls reward models in its own way."""
     is_function = callable(reward) and not isinstance(reward, nn.Module)
     return functions.checked_rewards(reward) if is_function else reward
 
 
-def _listed(functions: Any) -> list[Any]:
+def _as_list(functions: Any) -> list[Any]:
     if functions is None:
         return []
     return list(functions) if isinstance(functions, list) else [functions]

@@ -17,7 +17,7 @@ NEEDS_REINSTALL = (
 )
 
 
-def check() -> list[str]:
+def check_verl() -> list[str]:
     """List what verl finds of setrl, one line each.
 
     Raises:
@@ -27,8 +27,9 @@ def check() -> list[str]:
     _check_entry_point()
     _check_policy()
     _check_plugin()
-    lines = [f"verl {version} has {len(_estimators())} estimators and {len(_trainers())} trainers"]
-    lines[0] += f" of setrl: {', '.join(_trainers())}"
+    estimators, trainers = _registered_estimators(), _registered_trainers()
+    lines = [f"verl {version} has {len(estimators)} estimators and {len(trainers)} trainers"]
+    lines[0] += f" of setrl: {', '.join(trainers)}"
     if version != ours.WRITTEN_FOR_VERL:
         lines.append(
             f"note: setrl is tested with verl {ours.WRITTEN_FOR_VERL}; run `make verl` of setrl's "
@@ -74,18 +75,18 @@ def _check_plugin() -> None:
         ) from error
     except Exception as error:
         raise ConfigError(f"the plug-in fails: {type(error).__name__}: {error}") from error
-    missing_names = set(ours.names_of_estimators()) - set(_estimators())
+    missing_names = set(ours.names_of_estimators()) - set(_registered_estimators())
     if missing_names:
         raise ConfigError(f"verl's registry lacks {', '.join(sorted(missing_names))}")
 
 
-def _estimators() -> list[str]:
+def _registered_estimators() -> list[str]:
     from verl.trainer.ppo.core_algos import ADV_ESTIMATOR_REGISTRY
 
     return [name for name in ours.names_of_estimators() if name in ADV_ESTIMATOR_REGISTRY]
 
 
-def _trainers() -> list[str]:
+def _registered_trainers() -> list[str]:
     from verl.trainer.ppo.v1 import get_trainer_cls
 
     names = [f"{ours.PREFIX}_{mode}" for mode in ours.MODES]

@@ -63,11 +63,11 @@ class BatchRows:
     batch: ScoredBatch | None = None
 
 
-_known: ContextVar[BatchRows | None] = ContextVar("rows", default=None)
+_rows_in_work: ContextVar[BatchRows | None] = ContextVar("rows", default=None)
 
 
 @functools.cache  # verl refuses a second function of the same name
-def estimator(name: str) -> AdvantageEstimator:
+def make_estimator(name: str) -> AdvantageEstimator:
     """Make the estimator that verl finds under this name, `setrl_` and the name of a method.
 
     verl passes these arguments: `token_level_rewards` and `response_mask` (M, T),
@@ -84,13 +84,13 @@ def estimator(name: str) -> AdvantageEstimator:
     ) -> tuple[Any, Any]:
         if index is None:
             raise ConfigError(f"{name} needs the uid of each row, which verl passes as index")
-        rows = _known.get()
+        rows = _rows_in_work.get()
         if rows is None:
             method = read_method(name, config or {})
             _refuse_what_trainers_do(name, method, config or {})
             rows = _rows_of_uids(method, index)
         rewards_M = token_level_rewards.double().sum(-1)
-        values_M = _credit(rewards_M, index, rows)
+        values_M = _credit_rows(rewards_M, index, rows)
         advantages = (values_M[:, None] * response_mask).float()
         return advantages, advantages
 
@@ -138,18 +138,18 @@ def read_method(name: str, config: Mapping[str, Any], progress: float | None = N
 
 def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of `algorithm.setrl`, as dicts and lists."""
-    settings = _plain(config.get(PREFIX) or {})
+    settings = _as_plain_data(config.get(PREFIX) or {})
     if not isinstance(settings, dict):
         raise ConfigError(f"algorithm.setrl must be a mapping, got {settings!r}")
     return settings
 
 
-def _plain(value: Any) -> Any:
+def _as_plain_data(value: Any) -> Any:
     """Turn a config of omegaconf into dicts and lists."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _as_plain_data(one) for key, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(one) for one in value]
+        return [_as_plain_data(one) for one in value]
     return value
 
 
@@ -190,17 +190,17 @@ def _rows_of_uids(method: AnyMethod, uids: Sequence[Any]) -> BatchRows:
     return BatchRows(method, [str(i) for i in range(len(uids))], [0] * len(uids), padding, {})
 
 
-def _credit(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
+def _credit_rows(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
     """Return the advantage of each row: its session is credited with the last output's reward."""
     if len(rows.sessions) != len(uids):
         raise RunError(f"verl passed {len(uids)} of {len(rows.sessions)} rows: a group was cut")
-    members = _members(rows)
+    members = _rows_with_rewards(rows)
     groups: dict[str, list[int]] = {}
     for row in members.values():
         groups.setdefault(str(uids[row]), []).append(row)
     _refuse_groups_of_one(groups, rows.method)
     seed = zlib.crc32("".join(groups).encode())  # uids differ from step to step
-    rows.batch = score(_columns(rewards_M.tolist(), groups, rows), rows.method, rng=seed)
+    rows.batch = score(_columns_of_groups(rewards_M.tolist(), groups, rows), rows.method, rng=seed)
     values_BN = rows.batch.advantages.values_BN
     places = ((i, b, n) for b, group in enumerate(groups.values()) for n, i in enumerate(group))
     value_of = {row: values_BN[b, n] for row, b, n in places}
@@ -220,7 +220,7 @@ def _refuse_groups_of_one(groups: Mapping[str, list[int]], method: AnyMethod) ->
         )
 
 
-def _members(rows: BatchRows) -> dict[str, int]:
+def _rows_with_rewards(rows: BatchRows) -> dict[str, int]:
     """Return the row of each session that has its reward: the row of its last output."""
     last: dict[str, int] = {}
     for row, session in enumerate(rows.sessions):
@@ -231,7 +231,7 @@ def _members(rows: BatchRows) -> dict[str, int]:
     return last
 
 
-def _columns(
+def _columns_of_groups(
     rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: BatchRows
 ) -> Columns:
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
@@ -266,10 +266,10 @@ def _refuse_other_scores(method: AnyMethod, scores: Sequence[float]) -> None:
 
 
 @contextmanager
-def knowing(rows: BatchRows) -> Iterator[None]:
+def rows_known(rows: BatchRows) -> Iterator[None]:
     """Let estimators know what the rows are, inside the block."""
-    token = _known.set(rows)
+    token = _rows_in_work.set(rows)
     try:
         yield
     finally:
-        _known.reset(token)
+        _rows_in_work.reset(token)

@@ -15,7 +15,7 @@ from setrl.judges import BackgroundJudge, Group, Judgement
 from setrl.judges.base import fields_given
 from setrl.support.errors import usage_errors
 from setrl.train.gathering.judging import make_judge
-from setrl.train.scoring.missing import Missing
+from setrl.train.scoring.batch import Missing
 
 PARTITION = "train"
 JudgedLabel = int | Missing | None
@@ -49,16 +49,20 @@ class GroupJudging:
         def look_and_ask() -> None:
             look()
             finished = set(buffer.finished_keys[PARTITION]) - self._asked.keys()
-            self._ask(_by_group(buffer.partitions[PARTITION], finished))
+            self._ask_about(_keys_by_group(buffer.partitions[PARTITION], finished))
 
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
-    def labels(self, keys: Sequence[str | None], partition: str) -> dict[str, list[JudgedLabel]]:
+    def labels_of_rows(
+        self, keys: Sequence[str | None], partition: str
+    ) -> dict[str, list[JudgedLabel]]:
         """Return what the judge gives of each row, or why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
-        self._ask(_by_group(named, {_uid(key) for key in named} - self._asked.keys()))
+        self._ask_about(
+            _keys_by_group(named, {_uid_of_key(key) for key in named} - self._asked.keys())
+        )
         labels: dict[str, dict[str, JudgedLabel]] = {name: {} for name in self.gives}
-        for uid in dict.fromkeys(map(_uid, named)):
+        for uid in dict.fromkeys(map(_uid_of_key, named)):
             sessions, answer = self._asked.pop(uid)
             judgement = answer.result().read(len(sessions), self.judge)
             unknown = [Missing.by_judge(judgement)] * len(sessions)
@@ -66,25 +70,27 @@ class GroupJudging:
                 given = getattr(judgement, GIVEN[name]) or unknown
                 by_session.update(zip(sessions, given, strict=True))
         return {
-            name: [None if key is None else by_session.get(_session(key)) for key in keys]
+            name: [None if key is None else by_session.get(_session_of_key(key)) for key in keys]
             for name, by_session in labels.items()
         }
 
-    def _ask(self, groups: dict[str, list[str]]) -> None:
+    def _ask_about(self, groups: dict[str, list[str]]) -> None:
         """Ask about groups, by the keys of their rows."""
         keys = [key for group in groups.values() for key in group]
         if not keys:
             return
-        texts = self._texts(keys)
-        questions = {uid: _question(group, texts) for uid, group in groups.items()}
+        texts = self._read_texts(keys)
+        questions = {uid: _question_about(group, texts) for uid, group in groups.items()}
         if isinstance(self.judge, BackgroundJudge):
             answers = [self.judge.submit(group) for _, group in questions.values()]
         else:
-            answers = [_done(one) for one in self.judge.judge([g for _, g in questions.values()])]
+            answers = [
+                _done_future(one) for one in self.judge.judge([g for _, g in questions.values()])
+            ]
         for (uid, (sessions, _)), answer in zip(questions.items(), answers, strict=True):
             self._asked[uid] = sessions, answer
 
-    def _texts(self, keys: list[str]) -> dict[str, tuple[str, str]]:
+    def _read_texts(self, keys: list[str]) -> dict[str, tuple[str, str]]:
         """Read the prompt and the output of each row as text."""
         fields = ["prompts", "responses"]
         data = self.queue.kv_batch_get(keys=keys, partition_id=PARTITION, select_fields=fields)
@@ -95,33 +101,33 @@ class GroupJudging:
         return dict(zip(keys, zip(prompts, outputs, strict=True), strict=True))
 
 
-def _question(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[str], Group]:
+def _question_about(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[str], Group]:
     """Return the sessions of a group and what to ask: all outputs of each session, in order."""
-    ordered = sorted(keys, key=lambda key: (_session(key), int(key.rsplit("_", 1)[1])))
+    ordered = sorted(keys, key=lambda key: (_session_of_key(key), int(key.rsplit("_", 1)[1])))
     by_session: dict[str, list[str]] = {}
     for key in ordered:
-        by_session.setdefault(_session(key), []).append(texts[key][1])
+        by_session.setdefault(_session_of_key(key), []).append(texts[key][1])
     samples = tuple("\n\n".join(outputs) for outputs in by_session.values())
     return list(by_session), Group.of_texts(texts[ordered[0]][0], samples)
 
 
-def _by_group(keys: Iterable[str], uids: set[str]) -> dict[str, list[str]]:
+def _keys_by_group(keys: Iterable[str], uids: set[str]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for key in keys:
-        if _uid(key) in uids:
-            groups.setdefault(_uid(key), []).append(key)
+        if _uid_of_key(key) in uids:
+            groups.setdefault(_uid_of_key(key), []).append(key)
     return groups
 
 
-def _uid(key: str) -> str:
+def _uid_of_key(key: str) -> str:
     return key.rsplit("_", 2)[0]
 
 
-def _session(key: str) -> str:
+def _session_of_key(key: str) -> str:
     return key.rsplit("_", 1)[0]
 
 
-def _done(judgement: Judgement) -> Future[Judgement]:
+def _done_future(judgement: Judgement) -> Future[Judgement]:
     answer: Future[Judgement] = Future()
     answer.set_result(judgement)
     return answer

@@ -9,15 +9,15 @@ from __future__ import annotations
 from verl.trainer.ppo.core_algos import register_adv_est
 
 from setrl.train.verl import estimators
-from setrl.train.verl.trainer import credited
+from setrl.train.verl.trainer import trainer_with_credit
 
 for _name in estimators.names_of_estimators():
-    register_adv_est(_name)(estimators.estimator(_name))
+    register_adv_est(_name)(estimators.make_estimator(_name))
 
 import transfer_queue  # noqa: E402  # estimators work without it, trainers do not
 from verl.trainer.ppo.v1 import get_trainer_cls, register_trainer  # noqa: E402
 
 for _mode in estimators.MODES:
     register_trainer(f"{estimators.PREFIX}_{_mode}")(
-        credited(get_trainer_cls(_mode), _mode, transfer_queue)
+        trainer_with_credit(get_trainer_cls(_mode), _mode, transfer_queue)
     )

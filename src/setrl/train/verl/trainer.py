@@ -17,13 +17,13 @@ from setrl.support import names
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train.gathering.metrics import batch_metrics
 from setrl.train.scoring import CreditWatch, StopRule
-from setrl.train.scoring.fields import read_column
+from setrl.train.scoring.batch import read_column
 from setrl.train.verl.estimators import (
     PREFIX,
     BatchRows,
-    knowing,
     names_of_estimators,
     read_method,
+    rows_known,
     settings_of,
 )
 
@@ -64,7 +64,7 @@ class SetAdvantages:
             method.check_samples(rollouts, "actor_rollout_ref.rollout.n")
         _refuse_reward_filter(method, config.algorithm)
         self.judging = self._make_judging(config, method)
-        self.credit_watch = CreditWatch(_stop_rule(config.algorithm), self._had_signal)
+        self.credit_watch = CreditWatch(_stop_rule_of_config(config.algorithm), self._had_signal)
         # verl asks for its own names of modes in five places, and for the section of that name.
         config.trainer.v1.trainer_mode = self.mode
         super().__init__(config, *more, **others)  # type: ignore[call-arg]
@@ -89,31 +89,35 @@ class SetAdvantages:
         return buffer
 
     def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
-        rows = self._rows(batch)
-        with knowing(rows):
+        rows = self._read_rows(batch)
+        with rows_known(rows):
             done = super()._compute_advantage(batch, metrics)  # type: ignore[misc]
-        credited = rows.batch
-        assert credited is not None
-        metrics.update({f"setrl/{key}": value for key, value in batch_metrics(credited).items()})
+        trainer_with_credit = rows.batch
+        assert trainer_with_credit is not None
+        metrics.update(
+            {f"setrl/{key}": value for key, value in batch_metrics(trainer_with_credit).items()}
+        )
         self._began_at = self._began_at or self.global_steps
-        self.credit_watch.see(credited, 0 < self.total_training_steps <= self.global_steps)
+        self.credit_watch.see(
+            trainer_with_credit, 0 < self.total_training_steps <= self.global_steps
+        )
         return done
 
     def _had_signal(self) -> bool:
         """Take a run that resumes for a run that had a signal: verl keeps no log to look at."""
         return (self._began_at or 1) > 1
 
-    def _rows(self, batch: Any) -> BatchRows:
+    def _read_rows(self, batch: Any) -> BatchRows:
         """Read what rows are from TransferQueue and the keys of a batch, `uid_session_output`."""
         algorithm = self.config.algorithm
         progress = min(self.global_steps / max(self.total_training_steps, 1), 1.0)
         method = read_method(str(algorithm.adv_estimator), algorithm, progress)
-        parts = [_parts(key) for key in batch.keys]
+        parts = [_parts_of_key(key) for key in batch.keys]
         padding = [bool(tag.get("is_padding", False)) for tag in batch.tags]
-        fields = self._fields(batch, method, padding)
+        fields = self._read_fields(batch, method, padding)
         if self.judging is not None:
             real = [None if pad else key for key, pad in zip(batch.keys, padding, strict=True)]
-            judged = self.judging.labels(real, batch.partition_id)
+            judged = self.judging.labels_of_rows(real, batch.partition_id)
             fields |= {name: judged[name] for name in judged if name in method.reads}
         return BatchRows(
             method,
@@ -123,7 +127,7 @@ class SetAdvantages:
             fields,
         )
 
-    def _fields(
+    def _read_fields(
         self, batch: Any, method: AnyMethod, padding: Sequence[bool]
     ) -> dict[str, list[Any]]:
         """Read the method's fields from what the reward function returned besides the score."""
@@ -142,10 +146,13 @@ class SetAdvantages:
         )  # otherwise scores must be 0 and 1
         wanted += ["correct"] if says else []
         named = {**KEYS, **own}
-        return {name: _column(method.name, name, named[name], extras, real) for name in wanted}
+        return {
+            name: _column_of_rewards(method.name, name, named[name], extras, real)
+            for name in wanted
+        }
 
 
-def _stop_rule(algorithm: Any) -> StopRule | None:
+def _stop_rule_of_config(algorithm: Any) -> StopRule | None:
     found = settings_of(algorithm).get("stop_rule", {})
     with usage_errors(TypeError):
         return None if found is None else names.call("algorithm.setrl.stop_rule", StopRule, found)
@@ -162,7 +169,7 @@ def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:
     )
 
 
-def _parts(key: str) -> tuple[str, str, int]:
+def _parts_of_key(key: str) -> tuple[str, str, int]:
     uid, session, output = key.rsplit("_", 2)
     return uid, session, int(output)
 
@@ -174,7 +181,7 @@ def _reward_info(value: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _column(
+def _column_of_rewards(
     method: str, name: str, key: str, extras: list[dict[str, Any]], real: list[dict[str, Any]]
 ) -> list[Any]:
     if real and not any(key in one for one in real):
@@ -187,7 +194,7 @@ def _column(
     return read_column(f"{key!r} of the reward function", READER_OF[name], values, "be")
 
 
-def credited(trainer: type, mode: str, queue: Any) -> type:
+def trainer_with_credit(trainer: type, mode: str, queue: Any) -> type:
     """Make a trainer of verl with set credit.
 
     Args:

@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from setrl.evaluate.looks import looks
-from setrl.evaluate.step_names import CONTROL_OVER_STEPS, EXPLORED_OVER_STEPS, OVER_STEPS
+from setrl.evaluate.looks import CONTROL_OVER_STEPS, EXPLORED_OVER_STEPS, OVER_STEPS, looks
 from setrl.logs.run import Seed
 from setrl.show.lab.view import metrics
 from setrl.show.lab.view.catalogue import Catalogue, Entry, Found
@@ -77,24 +76,24 @@ class Questions:
         found = self._found = self.catalogue.look()
         return {
             "folder": self.catalogue.root.name or str(self.catalogue.root),
-            "runs": [_described(entry) for entry in found.entries.values()],
+            "runs": [_describe_entry(entry) for entry in found.entries.values()],
             "notes": list(found.notes),
         }
 
     def groups(self, request: Request) -> dict[str, Any]:
         """Return a table of the groups of a step, or of all steps, sorted and filtered."""
         query = request.query_params
-        index, step = self._index(request), query.get("step", "all")
+        index, step = self._index_of_log(request), query.get("step", "all")
         groups, progress = index.of_all(self.patience) if step == "all" else (
-            index.of_step(_whole(step)), None)  # fmt: skip
-        beside = self._beside(request)
+            index.of_step(_whole_number(step)), None)  # fmt: skip
+        beside = self._compared_log(request)
         other = None if beside is None else beside.index.of_all(self.patience)[0]
         text = query.get("text", "")
-        searched, hits = self._searched(request, index, groups, text)
+        searched, hits = self._search_samples(request, index, groups, text)
         table = PageTable.of(groups, other)
         chosen = table.chosen(query.get("show") or "all", text, hits)
         chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
-        start = max(0, _whole(query.get("from", "0")))
+        start = max(0, _whole_number(query.get("from", "0")))
         return {
             "total": len(groups.rows),
             "chosen": len(chosen),
@@ -111,13 +110,19 @@ class Questions:
 
     def group(self, request: Request) -> dict[str, Any]:
         """One group: its samples and why each got its credit."""
-        step, place = _whole(request.query_params["step"]), _whole(request.query_params["place"])
+        step, place = (
+            _whole_number(request.query_params["step"]),
+            _whole_number(request.query_params["place"]),
+        )
         size = request.query_params.get("set_size")
-        index = self._index(request)
+        index = self._index_of_log(request)
         group = index.log.group(step, place)
         rows = index.of_step(step, self.patience and SOON).rows["place"]
         number = int(np.searchsorted(rows, place)) if index.log.by_step else place
-        k, method = None if size is None else _whole(size), request.query_params.get("method")
+        k, method = (
+            None if size is None else _whole_number(size),
+            request.query_params.get("method"),
+        )
         return {
             **group_page(group, k, method, index.log.origin(step, place)),
             "place": place,
@@ -129,30 +134,32 @@ class Questions:
 
     def text(self, request: Request) -> dict[str, Any]:
         """Return a part of a long sample."""
-        start = max(0, _whole(request.query_params.get("from", "0")))
-        index, step, place, sample = self._sample(request)
+        start = max(0, _whole_number(request.query_params.get("from", "0")))
+        index, step, place, sample = self._sample_place(request)
         text = index.log.group(step, place).texts[sample]
         return {"text": text[start : start + TEXT_PART], "from": start, "length": len(text)}
 
     def raw(self, request: Request) -> dict[str, Any]:
         """Return a sample as the log has it."""
-        index, step, place, sample = self._sample(request)
-        return {"fields": _shortened(index.log.raw(step, place, sample))}
+        index, step, place, sample = self._sample_place(request)
+        return {"fields": _shorten_texts(index.log.raw(step, place, sample))}
 
     def elsewhere(self, request: Request) -> dict[str, Any]:
         """Return where the same problem was sampled: other arms, seeds, steps and runs."""
-        index, step, place, _ = self._sample(request)
+        index, step, place, _ = self._sample_place(request)
         group = index.log.group(step, place)
         here = (index, step, place)
         split, patience = request.query_params.get("split", ""), self.patience and SOON
         return same_problem(self.known(), split, group, here, patience)
 
-    def _sample(self, request: Request) -> tuple[LogIndex, int, int, int]:
+    def _sample_place(self, request: Request) -> tuple[LogIndex, int, int, int]:
         query = request.query_params
-        step, place, sample = (_whole(query.get(name, "0")) for name in ("step", "place", "sample"))
-        return self._index(request), step, place, max(0, sample)
+        step, place, sample = (
+            _whole_number(query.get(name, "0")) for name in ("step", "place", "sample")
+        )
+        return self._index_of_log(request), step, place, max(0, sample)
 
-    def _beside(self, request: Request) -> Other | None:
+    def _compared_log(self, request: Request) -> Other | None:
         """Return what a table is compared with: what the request names, else the base."""
         key = request.query_params.get("beside")
         if key == "none":
@@ -162,7 +169,7 @@ class Questions:
         return base_of(self.entry(request), request.query_params.get("split", ""),
                        request.query_params["arm"])  # fmt: skip
 
-    def _searched(
+    def _search_samples(
         self, request: Request, index: LogIndex, groups: FileIndex, text: str
     ) -> tuple[float | None, set[tuple[int, int]]]:
         """Return the share of groups whose samples are searched, and where the text occurs."""
@@ -180,12 +187,12 @@ class Questions:
         """Return the training run that a request names."""
         query = request.query_params
         arm = self.entry(request).run.arms[query["arm"]]
-        return arm.seeds[_whole(query.get("seed", "0"))]
+        return arm.seeds[_whole_number(query.get("seed", "0"))]
 
-    def _index(self, request: Request) -> LogIndex:
+    def _index_of_log(self, request: Request) -> LogIndex:
         query = request.query_params
         logs = self.entry(request).logs
-        log = query.get("split", ""), query["arm"], _whole(query.get("seed", "0"))
+        log = query.get("split", ""), query["arm"], _whole_number(query.get("seed", "0"))
         if log not in logs and not log[0] and self.seed(request):
             raise DataError("this training run has logged no groups")
         return logs[log]
@@ -214,75 +221,79 @@ def application(
     ask = Questions(catalogue, patience)
     names = ("runs", "groups", "group", "text", "raw", "elsewhere")
     answers: dict[str, Answer] = {name: getattr(ask, name) for name in names}
-    routes = [Route("/", _page), Route("/static/{name}", _static), Route("/report", _report(ask))]
-    routes += [Route(f"/api/{name}", _json(answer)) for name, answer in answers.items()]
-    routes += [Route("/api/metrics", _stream(ask, is_ending))]
+    routes = [
+        Route("/", _serve_page),
+        Route("/static/{name}", _serve_static),
+        Route("/report", _serve_report(ask)),
+    ]
+    routes += [Route(f"/api/{name}", _answer_as_json(answer)) for name, answer in answers.items()]
+    routes += [Route("/api/metrics", _stream_metrics(ask, is_ending))]
     return Guard(Starlette(routes=routes), token)
 
 
-def _page(request: Request) -> Response:
+def _serve_page(request: Request) -> Response:
     return HTMLResponse(PAGE)
 
 
-def _report(ask: Questions) -> Callable[[Request], Response]:
+def _serve_report(ask: Questions) -> Callable[[Request], Response]:
     """Return what shows the report of a run, as `setrl report` wrote it."""
 
     def show(request: Request) -> Response:
         entry = ask.known().entries.get(request.query_params.get("run", ""))
         path = None if entry is None else entry.run.path / REPORT
         if path is None or not path.is_file():
-            return _problem(404, "there is no such report")
+            return _problem_response(404, "there is no such report")
         return HTMLResponse(path.read_text(encoding="utf-8"))
 
     return show
 
 
-def _static(request: Request) -> Response:
+def _serve_static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in BUNDLE:
-        return _problem(404, "there is no such file")
+        return _problem_response(404, "there is no such file")
     content = package_files("setrl.show.lab").joinpath("bundle", name).read_bytes()
     return Response(content, media_type=BUNDLE[name])
 
 
-def _json(answer: Answer) -> Callable[[Request], Response]:
+def _answer_as_json(answer: Answer) -> Callable[[Request], Response]:
     """Return what answers a question, or says in a sentence what is wrong with it."""
 
     def respond(request: Request) -> Response:
         try:
-            return _as_json(200, answer(request))
+            return _json_response(200, answer(request))
         except LookupError:
-            return _problem(404, "there is no such run, step, group or split (any more)")
+            return _problem_response(404, "there is no such run, step, group or split (any more)")
         except ConfigError as error:
-            return _problem(400, explain(error))
+            return _problem_response(400, explain(error))
         except (DataError, OSError) as error:
-            return _problem(422, explain(error))
+            return _problem_response(422, explain(error))
         except RecursionError:
-            return _problem(422, "this is nested too deeply to be shown")
+            return _problem_response(422, "this is nested too deeply to be shown")
 
     return respond
 
 
-def _shortened(value: Any) -> Any:
+def _shorten_texts(value: Any) -> Any:
     """Return a value of a log whose long texts are cut."""
     if isinstance(value, dict):
-        return {str(key): _shortened(item) for key, item in value.items()}
+        return {str(key): _shorten_texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_shortened(item) for item in value[:RAW_ITEMS]]
+        return [_shorten_texts(item) for item in value[:RAW_ITEMS]]
     return (
         value if not isinstance(value, str) or len(value) <= RAW_SHOWN else f"{value[:RAW_SHOWN]} …"
     )
 
 
-def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
+def _stream_metrics(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request], Any]:
     async def respond(request: Request) -> Response:
         try:
             path = (await run_in_threadpool(ask.seed, request)).metrics_file
-            cursor = _whole(request.headers.get("last-event-id", "0"))
+            cursor = _whole_number(request.headers.get("last-event-id", "0"))
         except (LookupError, ConfigError):
-            return _problem(404, "there is no such training run")
+            return _problem_response(404, "there is no such training run")
         if not path.exists():
-            return _problem(422, "this log holds no metrics")
+            return _problem_response(422, "this log holds no metrics")
         follow = request.query_params.get("follow", "1") == "1"
 
         async def is_gone() -> bool:
@@ -294,16 +305,16 @@ def _stream(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[Request]
     return respond
 
 
-def _as_json(status: int, content: dict[str, Any]) -> Response:
+def _json_response(status: int, content: dict[str, Any]) -> Response:
     """JSON in ASCII: samples may hold what UTF-8 cannot, such as half of a surrogate pair."""
     return Response(json.dumps(files.plain_json(content)), status, media_type="application/json")
 
 
-def _problem(status: int, sentence: str) -> Response:
-    return _as_json(status, {"error": sentence})
+def _problem_response(status: int, sentence: str) -> Response:
+    return _json_response(status, {"error": sentence})
 
 
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     """Return a whole number of the query.
 
     Raises:
@@ -314,7 +325,7 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def _describe_entry(entry: Entry) -> dict[str, Any]:
     run = entry.run
     about = {key: run.record.get(key) for key in ("status", "created", "error", "command")}
     return {
@@ -325,21 +336,22 @@ def _described(entry: Entry) -> dict[str, Any]:
         **about,
         "has_report": (run.path / REPORT).is_file(),
         "titles": TITLES,
-        "arms": _arms(entry, {key: entry.logs.get(("", *key)) for key in entry.trained}),
+        "arms": _describe_arms(entry, {key: entry.logs.get(("", *key)) for key in entry.trained}),
         "looks": {arm: look.on_page() for arm, look in looks(entry.arms).items()},
         "samples": [
-            {"split": split, "arms": _arms(entry, entry.of_split(split))} for split in entry.splits
+            {"split": split, "arms": _describe_arms(entry, entry.of_split(split))}
+            for split in entry.splits
         ],
     }
 
 
-def _arms(
+def _describe_arms(
     entry: Entry, logs: Mapping[tuple[str, int], LogIndex | None]
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return arms with their settings, and of each seed the steps whose samples are logged."""
     arms: dict[str, dict[str, Any]] = {}
     for (arm, seed), index in logs.items():
-        about: dict[str, Any] = {"name": arm, "set_size": _set_size(entry, arm), "seeds": []}
+        about: dict[str, Any] = {"name": arm, "set_size": _set_size_of_arm(entry, arm), "seeds": []}
         steps = [] if index is None else list(index.log.files)
         has_metrics = (arm, seed) in entry.with_metrics
         found = {"seed": seed, "has_metrics": has_metrics, "steps": steps}
@@ -347,7 +359,7 @@ def _arms(
     return list(arms.values())
 
 
-def _set_size(entry: Entry, arm: str) -> int | None:
+def _set_size_of_arm(entry: Entry, arm: str) -> int | None:
     settings = (entry.run.config.get("arms") or {}).get(arm) or {}
     size = settings.get("set_size") if isinstance(settings, dict) else None
     return size if isinstance(size, int) else None

@@ -117,19 +117,19 @@ class Catalogue:
         """Return what the folder holds now."""
         entries: list[Entry] = []
         notes: list[str] = []
-        for folder, names in self._folders():
+        for folder, names in self._walk_folders():
             try:
-                found = list(self._entries(folder, names))
+                found = list(self._entries_in_folder(folder, names))
                 entries += found
                 is_of_files = any(entry.run.kind == "files" for entry in found)
                 if is_of_files or (folder == self.root and not found):
-                    notes += self._left_out(folder, names)
+                    notes += self._left_out_notes(folder, names)
             except (ConfigError, DataError, OSError) as error:
                 notes.append(explain(error))
         entries.sort(key=lambda entry: str(entry.run.record.get("created", "")), reverse=True)
         return Found({entry.id: entry for entry in entries}, tuple(notes))
 
-    def _left_out(self, folder: Path, names: list[str]) -> list[str]:
+    def _left_out_notes(self, folder: Path, names: list[str]) -> list[str]:
         """Say which files with names of logs are not shown, and why."""
         paths = [folder / name for name in names if folder / name in self._why]
         if not paths:
@@ -139,7 +139,7 @@ class Catalogue:
         return [f"{folder}: left out: {', '.join(said)}{more}; `setrl view FILE` with options that "
                 "name its fields may read one"]  # fmt: skip
 
-    def _folders(self) -> Iterator[tuple[Path, list[str]]]:
+    def _walk_folders(self) -> Iterator[tuple[Path, list[str]]]:
         """Folders and the names of their files; what is inside a run belongs to the run."""
         if self.root.is_file():
             yield self.root.parent, [self.root.name]
@@ -151,97 +151,99 @@ class Catalogue:
             is_deep = len(folder.parts) - depth >= DEEPEST
             if number >= MOST_FOLDERS or is_deep or RECORD in names:
                 folders.clear()
-            hidden = set(folders) if _is_tinker(folder, folders) else set()
+            hidden = set(folders) if _is_tinker_log(folder, folders) else set()
             folders[:] = sorted({name for name in folders if not name.startswith(".")} - hidden)
             yield folder, sorted(names)
             if number >= MOST_FOLDERS:
                 return
 
-    def _entries(self, folder: Path, names: list[str]) -> Iterator[Entry]:
+    def _entries_in_folder(self, folder: Path, names: list[str]) -> Iterator[Entry]:
         if RECORD in names and (run := Run(folder)).kind is not None:
-            yield self._run(run)
+            yield self._run_entry(run)
             return
         if steps := tinker_cookbook.iterations(folder):
-            yield self._tinker_log(folder, steps)
+            yield self._tinker_entry(folder, steps)
             return
         for tool, reader in READERS.items():
             matches = [match for name in names if (match := reader.knows(name))]
             if matches:
-                yield self._tool_log(folder, tool, matches)
+                yield self._tool_entry(folder, tool, matches)
                 return
-        given = [folder / name for name in names if self._holds(folder / name)]
+        given = [folder / name for name in names if self._kind_of_file(folder / name)]
         if given:
-            yield self._files(folder, given)
+            yield self._files_entry(folder, given)
 
-    def _run(self, run: Run) -> Entry:
+    def _run_entry(self, run: Run) -> Entry:
         logs: dict[LogKey, LogIndex] = {}
         for name, arm in run.arms.items():
             for number, seed in arm.seeds.items():
-                logs |= self._rollouts(run, name, seed)
+                logs |= self._rollout_logs(run, name, seed)
                 steps = {f"{name}, step {step}": Seed(at) for step, at in seed.checkpoints.items()}
                 for shown, model in {name: seed, **steps}.items():
                     for split, file in model.evaluations.items():
-                        logs[split, shown, number] = self._file_index(file)
-        return self._entry(run, logs)
+                        logs[split, shown, number] = self._index_of_file(file)
+        return self._make_entry(run, logs)
 
-    def _rollouts(self, run: Run, arm: str, seed: Seed) -> dict[LogKey, LogIndex]:
+    def _rollout_logs(self, run: Run, arm: str, seed: Seed) -> dict[LogKey, LogIndex]:
         if run.kind == "control":  # its rollouts are trunks and vines, which have no prompts
             return {}
         method = (run.config.get("arms") or {}).get(arm)
         log = Rollouts(seed.rollouts, method if isinstance(method, dict) else {})
-        return self._training(arm, seed, log)
+        return self._training_log(arm, seed, log)
 
-    def _training(self, arm: str, seed: Seed, log: GroupLog) -> dict[LogKey, LogIndex]:
-        return {("", arm, seed.number): self._index(seed.path, "", log)} if log.files else {}
+    def _training_log(self, arm: str, seed: Seed, log: GroupLog) -> dict[LogKey, LogIndex]:
+        return {("", arm, seed.number): self._kept_index(seed.path, "", log)} if log.files else {}
 
-    def _entry(self, run: Run, logs: Mapping[LogKey, LogIndex]) -> Entry:
+    def _make_entry(self, run: Run, logs: Mapping[LogKey, LogIndex]) -> Entry:
         path = run.path
         where = str(path.relative_to(self.root)) if path.is_relative_to(self.root) else path.name
         name = str(path).encode("utf-8", "surrogateescape")
         return Entry(hashlib.sha256(name).hexdigest()[:12], where, run, logs)
 
-    def _tool_log(self, folder: Path, tool: str, matches: list[re.Match[str]]) -> Entry:
+    def _tool_entry(self, folder: Path, tool: str, matches: list[re.Match[str]]) -> Entry:
         name = folder.parent.name if folder.name == "completions" else folder.name
         name = self.root.stem if self.root.is_file() else name
         given = self.root if self.root.is_file() else folder
-        logs = {(tool, name, 0): self._file_index(given, tool)}
+        logs = {(tool, name, 0): self._index_of_file(given, tool)}
         if READERS[tool].by_step and matches[0].re.groups:
             steps = {int(match[1]): folder / match[0] for match in matches}
             options = replace(self.options, fields=for_tool(tool, self.options.fields))
             log = ToolLog(dict(sorted(steps.items())), READERS[tool], options)
-            logs |= self._training(name, Seed(folder), log)
-        return self._entry(_foreign(given, "log", name, f"a log of {tool}", folder), logs)
+            logs |= self._training_log(name, Seed(folder), log)
+        return self._make_entry(_foreign_run(given, "log", name, f"a log of {tool}", folder), logs)
 
-    def _tinker_log(self, folder: Path, steps: dict[int, Path]) -> Entry:
+    def _tinker_entry(self, folder: Path, steps: dict[int, Path]) -> Entry:
         """Return a log_path of tinker-cookbook: its groups, metrics, and rollouts of test sets."""
         name, last = folder.name, tuple(steps.values())[-1]
         log = ToolLog(steps, READERS["tinker"], self.options)
-        logs = self._training(name, Seed(folder), log)
-        logs["tinker", name, 0] = self._file_index(last, "tinker")
+        logs = self._training_log(name, Seed(folder), log)
+        logs["tinker", name, 0] = self._index_of_file(last, "tinker")
         for split, of_steps in tinker_cookbook.evaluations(folder).items():
             for step, path in of_steps.items():
-                logs[split, f"iteration {step}", 0] = self._file_index(path, "tinker")
-        return self._entry(_foreign(folder, "log", name, "a log of tinker-cookbook", folder), logs)
+                logs[split, f"iteration {step}", 0] = self._index_of_file(path, "tinker")
+        return self._make_entry(
+            _foreign_run(folder, "log", name, "a log of tinker-cookbook", folder), logs
+        )
 
-    def _files(self, folder: Path, paths: list[Path]) -> Entry:
+    def _files_entry(self, folder: Path, paths: list[Path]) -> Entry:
         """Return files of samples, one arm each; credited files next to other files are not arms.
 
         What `setrl credit` writes are the samples of another file: to compare the two says nothing.
         """
-        credited = [path for path in paths if self._holds(path) == "credited"]
+        credited = [path for path in paths if self._kind_of_file(path) == "credited"]
         others = [path for path in paths if path not in credited]
         splits = {"given": others, "credited": credited} if others else {"given": credited}
         named = folder / paths[0].name if self.root.is_file() else folder
         logs = {
-            (split, name, 0): self._file_index(path)
+            (split, name, 0): self._index_of_file(path)
             for split, of_split in splits.items()
             for name, path in zip(
                 short_names([Path(path.name) for path in of_split]), of_split, strict=True
             )
         }
-        return self._entry(_foreign(named, "files", named.name), logs)
+        return self._make_entry(_foreign_run(named, "files", named.name), logs)
 
-    def _holds(self, path: Path) -> Literal["samples", "credited", ""]:
+    def _kind_of_file(self, path: Path) -> Literal["samples", "credited", ""]:
         """Return what the first rows of a file are; empty if they are not samples."""
         if path == self.root:
             return "samples"
@@ -254,14 +256,14 @@ class Catalogue:
             if is_own_file(path):
                 self._known[key] = "samples"
             else:
-                self._known[key], why = ("", "it is long") if is_long else _samples_of(path)
+                self._known[key], why = ("", "it is long") if is_long else _kind_by_first_rows(path)
                 self._why |= {path: why} if why else {}
         return self._known[key]
 
-    def _file_index(self, path: Path, tool: str | None = None) -> LogIndex:
-        return self._index(path, f"file {tool}", FileLog(path, self.options, tool))
+    def _index_of_file(self, path: Path, tool: str | None = None) -> LogIndex:
+        return self._kept_index(path, f"file {tool}", FileLog(path, self.options, tool))
 
-    def _index(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
+    def _kept_index(self, path: Path, kind: str, log: GroupLog) -> LogIndex:
         """Return the index that is kept from one look to the next, with the files of now."""
         index = self._indexes.setdefault((path, kind), LogIndex(log))
         if index.log.files != log.files:
@@ -269,7 +271,7 @@ class Catalogue:
         return index
 
 
-def _foreign(
+def _foreign_run(
     path: Path, kind: str, name: str, command: str = "", trained: Path | None = None
 ) -> Run:
     """Return what another program wrote, described as a run; `trained` may have its metrics."""
@@ -278,7 +280,7 @@ def _foreign(
     return Run(path).knowing(kind=kind, record=record, config={}, arms=arms)
 
 
-def _samples_of(path: Path) -> tuple[Literal["samples", "credited", ""], str]:
+def _kind_by_first_rows(path: Path) -> tuple[Literal["samples", "credited", ""], str]:
     """Return what the first rows of a file are, and why they are no samples with texts."""
     try:
         log = open_log(path, first=RECOGNISED)
@@ -289,7 +291,7 @@ def _samples_of(path: Path) -> tuple[Literal["samples", "credited", ""], str]:
         return "", explain(error).removeprefix(f"{path}: ")
 
 
-def _is_tinker(folder: Path, folders: list[str]) -> bool:
+def _is_tinker_log(folder: Path, folders: list[str]) -> bool:
     """Return whether a folder's folders are the iterations of a log of tinker-cookbook."""
     named = any(map(tinker_cookbook.ITERATION.fullmatch, folders))
     return named and bool(tinker_cookbook.iterations(folder))

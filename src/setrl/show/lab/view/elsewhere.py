@@ -43,7 +43,9 @@ def other_of(found: Found, key: str) -> Other:
         LookupError: If there is no such log.
     """
     entry = found.entries[key.partition(SEPARATOR)[0]]
-    return {other.key: other for split in entry.splits for other in _others(entry, split)}[key]
+    return {other.key: other for split in entry.splits for other in _others_of_entry(entry, split)}[
+        key
+    ]
 
 
 def base_of(entry: Entry, split: str, arm: str) -> Other | None:
@@ -52,7 +54,7 @@ def base_of(entry: Entry, split: str, arm: str) -> Other | None:
     return None if arm == BASE or index is None else Other(entry, split, BASE, 0, index)
 
 
-def _others(entry: Entry, split: str) -> list[Other]:
+def _others_of_entry(entry: Entry, split: str) -> list[Other]:
     logs = entry.of_split(split).items()
     return [Other(entry, split, arm, seed, index) for (arm, seed), index in logs]
 
@@ -78,25 +80,25 @@ def same_problem(
     """
     places: list[dict[str, Any]] = []
     unread = 0
-    for other in islice(_near_first(found, split, here[0]), LOGS_READ):
+    for other in islice(_logs_near_first(found, split, here[0]), LOGS_READ):
         index, progress = other.index.of_all(patience)
         unread += progress is not None
         places += [
-            _place(other, row)
-            for row in _of_problem(index.rows, split, group)
+            _place_of_row(other, row)
+            for row in _rows_of_problem(index.rows, split, group)
             if (other.index, int(row["step"]), int(row["place"])) != here
         ]
     return {"places": places[:MOST], "left_out": max(0, len(places) - MOST), "unread": unread}
 
 
-def _near_first(found: Found, split: str, here: LogIndex) -> Iterator[Other]:
+def _logs_near_first(found: Found, split: str, here: LogIndex) -> Iterator[Other]:
     """Yield the logs of a split, first the logs of the run that an index belongs to."""
     entries = sorted(found.entries.values(), key=lambda entry: here not in entry.logs.values())
     for entry in entries:
-        yield from _others(entry, split)
+        yield from _others_of_entry(entry, split)
 
 
-def _of_problem(rows: np.ndarray, split: str, group: Group) -> np.ndarray:
+def _rows_of_problem(rows: np.ndarray, split: str, group: Group) -> np.ndarray:
     """Return the rows of a problem: by its id or else its prompt; ids of training name the step."""
     same = rows["id"] == hash(group.id)
     if split == "" or not same.any():
@@ -104,7 +106,7 @@ def _of_problem(rows: np.ndarray, split: str, group: Group) -> np.ndarray:
     return rows[np.flatnonzero(same)]
 
 
-def _place(other: Other, row: np.void) -> dict[str, Any]:
+def _place_of_row(other: Other, row: np.void) -> dict[str, Any]:
     numbers = {name: row[name].item() for name in ("step", "place", "samples", "graded", "correct",
                                                    "strategies")}  # fmt: skip
     entry = other.entry

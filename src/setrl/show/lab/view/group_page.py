@@ -14,14 +14,20 @@ import numpy as np
 
 from setrl.core import methods
 from setrl.core.method import AnyMethod
-from setrl.evaluate.prefixes import common_prefix
-from setrl.rewards.why_wrong import why_wrong
+from setrl.evaluate.estimators import common_prefix
+from setrl.rewards.answers import why_wrong
 from setrl.samples.labels import coded
 from setrl.samples.samples import Samples
 from setrl.samples.types import GRADED_NOTE, Group, Sample, against
-from setrl.show.lab.view.explained import credit_of, explained_method, means, methods_in_log, parts
+from setrl.show.lab.view.credit import (
+    Origin,
+    credit_of,
+    explained_method,
+    means,
+    methods_in_log,
+    parts,
+)
 from setrl.show.lab.view.index import name_of
-from setrl.show.lab.view.origin import Origin
 from setrl.support import files
 
 TEXT_SHOWN = 20_000  # letters of a sample that come with its group, at most
@@ -52,17 +58,17 @@ def group_page(
         "set_size": k,
         "largest_set_size": max(1, largest),
         "shared_prefix": shared_prefix(group.texts),
-        "all_methods": _offered(),
-        "samples": _samples(group),
+        "all_methods": _offered_methods(),
+        "samples": _describe_samples(group),
         "origin": {"kind": origin.kind, "method": origin.name, "set_size": origin.set_size},
-        "notes": [*group.notes, *_missing(group.samples, origin)],
+        "notes": [*group.notes, *_missing_notes(group.samples, origin)],
     }
-    compared = _methods(samples.columns, k, chosen, origin) if largest >= 1 else {}
+    compared = _methods_to_show(samples.columns, k, chosen, origin) if largest >= 1 else {}
     if chosen and chosen not in compared and largest >= 1:
         page["notes"].append(f"{methods.labels.get(chosen, chosen)} cannot credit this group: the "
                              "log does not hold what the method reads.")  # fmt: skip
     logged_N = np.array([math.nan if s.advantage is None else s.advantage for s in group.samples])
-    return files.plain_json(page | _credit(samples, logged_N, compared, chosen, origin))
+    return files.plain_json(page | _describe_credit(samples, logged_N, compared, chosen, origin))
 
 
 def known_columns(group: Group) -> Samples:
@@ -89,18 +95,20 @@ def labels_of(samples: Sequence[Sample]) -> list[int | None]:
     return [None if math.isnan(number) else int(number) for number in coded(labels)[0]]
 
 
-def _samples(group: Group) -> list[dict[str, Any]]:
+def _describe_samples(group: Group) -> list[dict[str, Any]]:
     """Return what is shown of each sample; of many, only the beginnings of their texts."""
     samples = group.samples
     letters = max(LEAST_SHOWN, min(TEXT_SHOWN, PAGE_SHOWN // max(1, len(samples))))
     labels, branches = labels_of(samples), branch_points(group.texts)
     return [
-        {**_sample(sample, label, branch, letters), "why_wrong": why_wrong(group, sample)}
+        {**_describe_sample(sample, label, branch, letters), "why_wrong": why_wrong(group, sample)}
         for sample, label, branch in zip(samples, labels, branches, strict=True)
     ]
 
 
-def _sample(sample: Sample, label: int | None, branch: int, letters: int) -> dict[str, Any]:
+def _describe_sample(
+    sample: Sample, label: int | None, branch: int, letters: int
+) -> dict[str, Any]:
     return {
         "text": (sample.text or "")[:letters],
         "length": len(sample.text or ""),
@@ -116,7 +124,7 @@ def _sample(sample: Sample, label: int | None, branch: int, letters: int) -> dic
     }
 
 
-def _credit(
+def _describe_credit(
     samples: Samples,
     logged_N: np.ndarray,
     compared: Mapping[str, AnyMethod],
@@ -138,7 +146,7 @@ def _credit(
     }
 
 
-def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
+def _missing_notes(samples: Sequence[Sample], origin: Origin) -> list[str]:
     """Return what the log does not hold, in sentences."""
     notes = []
     if not any(sample.text for sample in samples):
@@ -159,7 +167,7 @@ def _missing(samples: Sequence[Sample], origin: Origin) -> list[str]:
     return notes
 
 
-def _methods(
+def _methods_to_show(
     known: Collection[str], k: int, chosen: str | None, origin: Origin
 ) -> dict[str, AnyMethod]:
     """Return the methods whose credit is shown: those that read what the log holds."""
@@ -171,7 +179,10 @@ def _methods(
         "grpo_div": methods.grpo_div(),
         "concave_counts": methods.concave_counts(alpha=0),
     }
-    if chosen in _offered() and (one := Origin("log", {"method": chosen}).method(k)) is not None:
+    if (
+        chosen in _offered_methods()
+        and (one := Origin("log", {"method": chosen}).method(k)) is not None
+    ):
         shown.setdefault(str(chosen), one)
     if (own := origin.method(k)) is not None:
         shown[str(origin.name)] = own
@@ -181,7 +192,7 @@ def _methods(
 
 
 @cache
-def _offered() -> dict[str, str]:
+def _offered_methods() -> dict[str, str]:
     """Return name → label of the methods that need no further argument."""
     return {
         name: methods.labels[name]

@@ -51,9 +51,9 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        refusal = self._refusal(scope)
+        refusal = self._why_refused(scope)
         answer = self.app if refusal is None else PlainTextResponse(refusal, 403)
-        is_new = refusal is None and self.token is not None and self._in_query(scope)
+        is_new = refusal is None and self.token is not None and self._has_token_in_query(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -66,7 +66,7 @@ class Guard:
 
         await answer(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope) -> str | None:
+    def _why_refused(self, scope: Scope) -> str | None:
         """Why a request is refused; None if it may be answered."""
         headers = Headers(scope=scope)
         if self.token is None:
@@ -75,11 +75,13 @@ class Guard:
             if host.lower() not in LOOPBACK:
                 return "This server answers to localhost alone."
             return None
-        if self._in_query(scope) or self._is_token(_cookie(headers.get("cookie", ""))):
+        if self._has_token_in_query(scope) or self._is_token(
+            _token_of_cookie(headers.get("cookie", ""))
+        ):
             return None
         return "Open the address that `setrl view` printed: it holds a token."
 
-    def _in_query(self, scope: Scope) -> bool:
+    def _has_token_in_query(self, scope: Scope) -> bool:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         return any(self._is_token(value) for value in query.get("token", []))
 
@@ -88,7 +90,7 @@ class Guard:
         return bool(token) and secrets.compare_digest(value.encode(), token.encode())
 
 
-def _cookie(header: str) -> str:
+def _token_of_cookie(header: str) -> str:
     try:
         cookie = SimpleCookie(header).get(COOKIE)
     except CookieError:

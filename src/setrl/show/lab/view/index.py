@@ -114,7 +114,7 @@ def strip(samples: Sequence[Sample]) -> str:
 
 def right_strategies(group: Group) -> set[int]:
     """Return hashes of the names of strategies of correct samples; numbers are not names."""
-    names = {name_of(s) for s in group.samples if s.correct and not _is_number(s)}
+    names = {name_of(s) for s in group.samples if s.correct and not _is_numbered_strategy(s)}
     return {hash(name) for name in names - {None}}
 
 
@@ -128,7 +128,7 @@ def name_of(sample: Sample) -> str | None:
     return f"strategy {label}" if isinstance(label, int) else label
 
 
-def _is_number(sample: Sample) -> bool:
+def _is_numbered_strategy(sample: Sample) -> bool:
     return isinstance(sample.strategy, int) and not isinstance(sample.value("read"), str)
 
 
@@ -180,7 +180,7 @@ class FileIndex:
         return FileIndex(self.rows[number:], self.words[number:], self.right[start:], ends)
 
 
-class _Growing:
+class _GrowingIndex:
     """Groups that are summed up, one after another, while others look at them."""
 
     def __init__(self) -> None:
@@ -200,16 +200,16 @@ class _Growing:
                 self._right.extend(right)
                 self._ends.append(len(self._right))
                 if len(self._rows) >= PART:
-                    self._pack()
+                    self._pack_rows()
 
     def so_far(self) -> FileIndex:
         """Return the groups that are there."""
         with self._lock:
-            self._pack()
+            self._pack_rows()
             self._parts = [joined(self._parts)]
             return self._parts[0]
 
-    def _pack(self) -> None:
+    def _pack_rows(self) -> None:
         """Put the last rows into arrays, which take a tenth of the memory."""
         self._parts.append(FileIndex(
             np.array(self._rows, dtype=ROW), tuple(self._words),
@@ -261,11 +261,11 @@ class LogIndex:
         """Return the groups of a step; of a long file those that are indexed after some seconds."""
         if not self.log.by_step:
             return self.of_all(patience)[0]
-        state = _state(self.log.files[step])
+        state = _file_state(self.log.files[step])
         with self._lock:
             known = self._known.get(step)
             if known is None or known[0] != state:
-                growing = _Growing()
+                growing = _GrowingIndex()
                 growing.fill(self.log.groups(step))
                 known = self._known[step] = (state, growing.so_far())
         return known[1]
@@ -280,13 +280,13 @@ class LogIndex:
             ConfigError: If an option must say which field is meant.
             DataError: If nothing of the log can be read. If a part can, it is returned.
         """
-        work = self._started()
+        work = self._start_work()
         if work is not None:
             work.join(patience)
             if work.is_alive():
-                return self._so_far(work), work.progress()
+                return self._rows_so_far(work), work.progress()
             if work.error is not None:
-                groups = self._so_far(work)
+                groups = self._rows_so_far(work)
                 if not len(groups.rows):
                     raise work.error
                 return groups, None  # `error` says what is wrong with the rest
@@ -304,12 +304,12 @@ class LogIndex:
         """Return how the log was read, and what was noticed."""
         return self.log.notes()
 
-    def _started(self) -> _IndexWork | None:
+    def _start_work(self) -> _IndexWork | None:
         """Return the work on files that have changed; None if no file has."""
         with self._starting:
             if self._work is not None and self._work.is_alive():
                 return self._work
-            states = {step: _state(path) for step, path in self.log.files.items()}
+            states = {step: _file_state(path) for step, path in self.log.files.items()}
             stale = [s for s, state in states.items() if self._known.get(s, (None,))[0] != state]
             if not stale:
                 return None
@@ -319,7 +319,7 @@ class LogIndex:
             self._work.start()
             return self._work
 
-    def _so_far(self, work: _IndexWork) -> FileIndex:
+    def _rows_so_far(self, work: _IndexWork) -> FileIndex:
         known = [self._known[step][1] for step in self.log.files if step in self._known]
         return joined([*known, *work.so_far()])
 
@@ -338,7 +338,7 @@ class _IndexWork(Thread):
         self._done = 0
         self._began = time.monotonic()
         self._step: int | None = None
-        self._first, self._growing = _Growing(), _Growing()
+        self._first, self._growing = _GrowingIndex(), _GrowingIndex()
 
     def run(self) -> None:
         try:
@@ -347,12 +347,12 @@ class _IndexWork(Thread):
                 if self._index.log.by_step:
                     self._index.of_step(step)
                 else:
-                    self._long(step)
+                    self._index_long_file(step)
                 self._done += self._sizes[step]
         except (ConfigError, DataError, OSError) as error:
             self.error = error
 
-    def _long(self, step: int) -> None:
+    def _index_long_file(self, step: int) -> None:
         log = self._index.log
         with suppress(ConfigError, DataError, OSError):  # which the whole file tells, too
             self._first.fill(log.first_groups(step))
@@ -381,10 +381,10 @@ class Search:
         self.text, self._log, self._rows = text.lower(), index.log, groups.rows
         self.hits: set[tuple[int, int]] = set()
         self._seen = 0
-        self._thread = Thread(target=self._run, daemon=True)
+        self._thread = Thread(target=self._search_groups, daemon=True)
         self._thread.start()
 
-    def _run(self) -> None:
+    def _search_groups(self) -> None:
         for row in self._rows:
             step, place = int(row["step"]), int(row["place"])
             with suppress(LookupError, DataError, OSError):
@@ -404,6 +404,6 @@ class Search:
         return self._seen / max(1, len(self._rows))
 
 
-def _state(path: Path) -> tuple[int, int]:
+def _file_state(path: Path) -> tuple[int, int]:
     about = path.stat()
     return about.st_size, about.st_mtime_ns

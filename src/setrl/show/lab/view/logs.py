@@ -19,7 +19,7 @@ from setrl.logs.options import LogOptions
 from setrl.logs.records import COLUMN_OF, Record, checked, group_of
 from setrl.logs.writing import credit_record, is_of_method
 from setrl.samples.types import Group, with_outcomes
-from setrl.show.lab.view.origin import Origin
+from setrl.show.lab.view.credit import Origin
 from setrl.support.files import json_lines
 
 FILES_KEPT = 2  # of other tools' logs, whose files are read as a whole
@@ -100,7 +100,7 @@ class Rollouts(GroupLog):
 
     @override
     def group(self, step: int, place: int) -> Group:
-        return replace(group_of(self._record(step, place), str(self.files[step])), step=step)
+        return replace(group_of(self._read_record(step, place), str(self.files[step])), step=step)
 
     @override
     def raw(self, step: int, place: int, sample: int) -> Any:
@@ -109,12 +109,12 @@ class Rollouts(GroupLog):
         Raises:
             LookupError: If there is no such sample.
         """
-        record = self._record(step, place)
+        record = self._read_record(step, place)
         if not 0 <= sample < record["n"]:
             raise LookupError(sample)
         return {key: record[name][sample] for key, name in COLUMN_OF.items() if name in record}
 
-    def _record(self, step: int, place: int) -> Record:
+    def _read_record(self, step: int, place: int) -> Record:
         with self.files[step].open("rb") as file:
             file.seek(max(place - 1, 0))
             if place < 0 or (place and file.read(1) != b"\n"):
@@ -151,23 +151,23 @@ class ToolLog(GroupLog):
             ConfigError: If an option must say which column is meant.
             DataError: If the file is not of the tool's form.
         """
-        yield from enumerate(self._of_step(step))
+        yield from enumerate(self._groups_of_step(step))
 
     @override
     def group(self, step: int, place: int) -> Group:
         if place < 0:
             raise LookupError(place)
-        return self._of_step(step)[place]
+        return self._groups_of_step(step)[place]
 
-    def _of_step(self, step: int) -> list[Group]:
+    def _groups_of_step(self, step: int) -> list[Group]:
         with self._lock:
             if step not in self._read:
-                self._read[step] = self._loaded(step)
+                self._read[step] = self._load_groups(step)
                 while len(self._read) > FILES_KEPT:
                     self._read.popitem(last=False)
             return self._read[step]
 
-    def _loaded(self, step: int) -> list[Group]:
+    def _load_groups(self, step: int) -> list[Group]:
         notes: list[str] = []
         parts = list(self.reader.groups(self.files[step], self.options, notes))
         notes += self.reader.notice(parts)
@@ -204,8 +204,8 @@ class FileLog(GroupLog):
     def first_groups(self, step: int) -> Iterator[tuple[int, Group]]:
         if self.tool is not None and READERS[self.tool].by_step:
             return  # its last step is known only at the end
-        self._log = self._open(first=FIRST_ROWS)
-        yield from self._each(self._log)
+        self._log = self._open_log(first=FIRST_ROWS)
+        yield from self._numbered_groups(self._log)
 
     @override
     def groups(self, step: int) -> Iterator[tuple[int, Group]]:
@@ -215,22 +215,22 @@ class FileLog(GroupLog):
             ConfigError: If an option must say which field is meant.
             DataError: If the file cannot be read.
         """
-        size = max(1, sum(map(_size, self._paths())))
-        log = self._log = self._open(seen=lambda place: self._reach(SCANNED * place / size))
-        for place, group in self._each(log):
-            self._reach(SCANNED + (1 - SCANNED) * place / len(log))
+        size = max(1, sum(map(_size_in_bytes, self._files_of_log())))
+        log = self._log = self._open_log(seen=lambda place: self._set_share(SCANNED * place / size))
+        for place, group in self._numbered_groups(log):
+            self._set_share(SCANNED + (1 - SCANNED) * place / len(log))
             yield place, group
 
     @override
     def group(self, step: int, place: int) -> Group:
         with self._lock:
-            return self._shown(self._log_with(place)[place])
+            return self._with_only_step(self._log_with_place(place)[place])
 
     @override
     def origin(self, step: int, place: int) -> Origin:
         """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
         with self._lock:
-            log = self._log_with(place)
+            log = self._log_with_place(place)
             said = credit_record(log.items(place)[0][1], log.reader.list_path)
         own = said.get("advantage")  # the only column that is read
         if is_of_method(own):
@@ -241,7 +241,7 @@ class FileLog(GroupLog):
     def raw(self, step: int, place: int, sample: int) -> Any:
         """Return the object of the log that holds a sample."""
         with self._lock:
-            items = [item for _, item in self._log_with(place).items(place)]
+            items = [item for _, item in self._log_with_place(place).items(place)]
         return items[sample] if len(items) > 1 else items[0]
 
     @override
@@ -252,35 +252,35 @@ class FileLog(GroupLog):
     def notes(self) -> list[str]:
         return [self._log.head, *self._log.notes()] if self._log is not None else []
 
-    def _paths(self) -> list[Path]:
+    def _files_of_log(self) -> list[Path]:
         return [*self.path.rglob("*")] if self.path.is_dir() else [self.path]
 
-    def _open(self, **how: Any) -> Log:
+    def _open_log(self, **how: Any) -> Log:
         return open_log(self.path, self.options, tool=self.tool, as_logged=True, **how)
 
-    def _each(self, log: Log) -> Iterator[tuple[int, Group]]:
+    def _numbered_groups(self, log: Log) -> Iterator[tuple[int, Group]]:
         groups = iter(log)
         for place in range(len(log)):
             with self._lock:  # a reader's click reads the same file
                 group = next(groups)
-            yield place, self._shown(group)
+            yield place, self._with_only_step(group)
 
-    def _log_with(self, place: int) -> Log:
+    def _log_with_place(self, place: int) -> Log:
         if self._log is None:
-            self._log = self._open()
+            self._log = self._open_log()
         if not 0 <= place < len(self._log):
             raise LookupError(place)
         return self._log
 
     @staticmethod
-    def _shown(group: Group) -> Group:
+    def _with_only_step(group: Group) -> Group:
         return group if group.step == ONLY_STEP else replace(group, step=ONLY_STEP)
 
-    def _reach(self, share: float) -> None:
+    def _set_share(self, share: float) -> None:
         self._share = min(share, 0.99)
 
 
-def _size(path: Path) -> int:
+def _size_in_bytes(path: Path) -> int:
     """Return the bytes of a file, of a zip archive the bytes of what is in it."""
     if path.suffix != ".eval" or not is_zipfile(path):
         return path.stat().st_size

@@ -57,7 +57,7 @@ def read_from(path: Path, cursor: int) -> tuple[list[dict[str, Any]], int, int]:
         if b"\n" not in part:
             part += file.readline()
     whole = part[: part.rfind(b"\n") + 1]
-    records = [record for line in whole.split(b"\n") if (record := _parsed(line))]
+    records = [record for line in whole.split(b"\n") if (record := _parse_line(line))]
     return records, start, start + len(whole)
 
 
@@ -68,7 +68,7 @@ def _begins_line(file: Any, cursor: int) -> bool:
     return bool(file.read(1) == b"\n")
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse_line(line: bytes) -> dict[str, Any]:
     """Return the object of a line; nothing for a line that is damaged, which a curve can lack."""
     try:
         return json_lines.parse(line)
@@ -116,7 +116,7 @@ async def events(
     while not await is_gone():
         records, start, after = await asyncio.to_thread(read_from, path, cursor)
         if records and (not keys or start != cursor):
-            keys = await asyncio.to_thread(_keys, path)
+            keys = await asyncio.to_thread(_keys_of_first_steps, path)
             if start == 0:
                 yield event("restart", {"keys": keys}, 0)
         cursor = after
@@ -131,7 +131,7 @@ async def events(
             return
 
 
-def _keys(path: Path) -> list[str]:
+def _keys_of_first_steps(path: Path) -> list[str]:
     """Return the chosen metrics, by the first steps: some are not logged at every step."""
     records, _, _ = read_from(path, 0)
     merged: dict[str, Any] = {}

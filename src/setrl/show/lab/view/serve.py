@@ -52,7 +52,7 @@ def serve(
     if show:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     server = uvicorn.Server(
-        _config(application(catalogue, token, lambda: server.should_exit, PATIENCE))
+        _server_config(application(catalogue, token, lambda: server.should_exit, PATIENCE))
     )
     run(server, listening)
 
@@ -76,7 +76,7 @@ class Impatient(H11Protocol):
             self.loop.call_later(SILENCE, self._close_silent, self.cycle)
 
 
-def _config(app: object) -> uvicorn.Config:
+def _server_config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
         http=Impatient,
@@ -141,7 +141,7 @@ def bound(host: str, port: int | None) -> socket.socket:
     ports = [port] if port is not None else range(USUAL_PORT, USUAL_PORT + TRIED)
     for candidate in ports:
         try:
-            return _listening(host, candidate)
+            return _listening_socket(host, candidate)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 why = error.strerror or str(error)
@@ -152,7 +152,7 @@ def bound(host: str, port: int | None) -> socket.socket:
     raise ConfigError(f"port {port} is in use: choose another with --port, or 0 for any free one")
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listening_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM)
     try:

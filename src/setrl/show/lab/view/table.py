@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from setrl.evaluate.by_task import estimates_by_task
+from setrl.evaluate.by_task import estimates_by_task, task_rows
 from setrl.evaluate.intervals import IntervalConfig
-from setrl.evaluate.task_text import task_rows
-from setrl.evaluate.text import with_interval
+from setrl.evaluate.metrics import with_interval
 from setrl.show.lab.view.index import ROW, FileIndex
 from setrl.support.errors import ConfigError
 
@@ -75,13 +74,13 @@ class PageTable:
             for name in COLUMNS
             if name in (rows.dtype.names or ())
         }
-        values["pass1"] = _pass1(rows)
+        values["pass1"] = _pass_at_1(rows)
         values["lost"] = values["change"] = np.full(len(rows), np.nan)
         if other is not None:
             match = same_problems(groups, other)
             there = np.flatnonzero(match >= 0)
             values["lost"], values["change"] = values["lost"].copy(), values["change"].copy()
-            values["change"][there] = (values["pass1"] - _pass1(other.rows)[match])[there]
+            values["change"][there] = (values["pass1"] - _pass_at_1(other.rows)[match])[there]
             if len(groups.right) and len(other.right):
                 values["lost"][there] = [
                     len(other.right_of(int(match[i])) - groups.right_of(int(i))) for i in there
@@ -107,10 +106,10 @@ class PageTable:
         if text:
             wanted = text.lower()
             is_in = [wanted in words.prompt.lower() for words in self.groups.words]
-            keep &= np.array(is_in, dtype=bool) | self._are_in(hits or set())
+            keep &= np.array(is_in, dtype=bool) | self._is_hit(hits or set())
         return np.flatnonzero(keep)
 
-    def _are_in(self, hits: set[tuple[int, int]]) -> np.ndarray:
+    def _is_hit(self, hits: set[tuple[int, int]]) -> np.ndarray:
         rows = self.groups.rows
         places = zip(rows["step"].tolist(), rows["place"].tolist(), strict=True)
         return np.array([place in hits for place in places], dtype=bool)
@@ -149,6 +148,6 @@ class PageTable:
         return {**shown, **self.groups.words[number]._asdict(), "place": int(row["place"])}
 
 
-def _pass1(rows: np.ndarray) -> np.ndarray:
+def _pass_at_1(rows: np.ndarray) -> np.ndarray:
     graded = np.where(rows["graded"] > 0, rows["graded"], np.nan)
     return np.asarray(rows["correct"] / graded, dtype=np.float64)

@@ -9,14 +9,11 @@ from typing import Any
 
 from setrl.models.folder import is_adapter
 from setrl.models.local import load_config, load_tokenizer, refuse_missing_model
-from setrl.models.served.reachable import refuse_unreachable
+from setrl.models.served.endpoint import refuse_unreachable
 from setrl.support.errors import ConfigError
 from setrl.train.gathering.judging import make_judge
-from setrl.train.lm.adapter import check_adapter
-from setrl.train.lm.prompts import training_prompts
-from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.resolved_arm import ResolvedArm
-from setrl.train.lm.trl_arguments import check_trainer_options
+from setrl.train.lm.resolved import ResolvedArm, ResolvedConfig
+from setrl.train.lm.trl_arguments import check_adapter, check_trainer_options, training_prompts
 
 SEED = 0  # of the problems that are looked at; other seeds draw others of the same kind
 
@@ -29,7 +26,7 @@ def check_before_training(resolved: ResolvedConfig) -> None:
     check_adapter(config.peft, config.model)
     check_problems(resolved)
     model = config.model
-    if model is not None and (said := too_long(resolved, model, _prompts(resolved))):
+    if model is not None and (said := prompts_too_long(resolved, model, _prompts_of_run(resolved))):
         raise ConfigError(said[0])
     check_judges(resolved.arms.values())
 
@@ -70,7 +67,7 @@ def _check_columns(arms: Iterable[ResolvedArm], known: list[str], task: str) -> 
         )
 
 
-def too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> list[str]:
+def prompts_too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> list[str]:
     """Say which prompts the model cannot read whole; nothing if it can read all.
 
     Raises:
@@ -78,7 +75,7 @@ def too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> li
     """
     tokenizer, form = load_tokenizer(model), resolved.form
     form.is_chat(tokenizer)
-    context = context_of(model)
+    context = context_length(model)
     if context is None:
         return []
     room = context - resolved.sample_tokens
@@ -95,7 +92,7 @@ def too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str]) -> li
     ]
 
 
-def _prompts(resolved: ResolvedConfig) -> list[str]:
+def _prompts_of_run(resolved: ResolvedConfig) -> list[str]:
     """Return the different prompts of training and evaluation."""
     found = [one.prompt for one in resolved.training_problems(SEED)]
     for split in resolved.eval_splits:
@@ -104,7 +101,7 @@ def _prompts(resolved: ResolvedConfig) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def context_of(model: str) -> int | None:
+def context_length(model: str) -> int | None:
     """Return the largest number of tokens that a model reads, if its config says so."""
     config = load_config(model).get_text_config()
     return getattr(config, "max_position_embeddings", None)

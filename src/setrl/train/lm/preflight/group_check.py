@@ -24,10 +24,9 @@ from setrl.tasks.visible import escaped, from_here, shortened
 from setrl.train.gathering.functions import name_of
 from setrl.train.gathering.judging import make_judge
 from setrl.train.gathering.scorer import SampledGroup
-from setrl.train.lm.batch_maker import scorer_of
 from setrl.train.lm.preflight.checks import refuse_unreachable_judge
-from setrl.train.lm.resolved import ResolvedConfig
-from setrl.train.lm.resolved_arm import ResolvedArm
+from setrl.train.lm.resolved import ResolvedArm, ResolvedConfig
+from setrl.train.lm.server_arm import scorer_of
 from setrl.train.scoring import ScoredBatch
 from setrl.train.trl import MeanLogprob
 
@@ -63,7 +62,7 @@ class GroupCheck:
 def check_group(resolved: ResolvedConfig) -> GroupCheck:
     """Draw the samples of the first prompt of training, and do with them what training does."""
     with tempfile.TemporaryDirectory() as folder:
-        return _GroupChecking(resolved, Path(folder)).done()
+        return _GroupChecking(resolved, Path(folder)).make_group_check()
 
 
 class _GroupChecking:
@@ -74,19 +73,21 @@ class _GroupChecking:
         self.problems: list[str] = []
         self.warnings: list[str] = []
 
-    def done(self) -> GroupCheck:
+    def make_group_check(self) -> GroupCheck:
         problems = self.resolved.training_problems(self.resolved.config.seeds[0])
         other = next((one for one in problems if one.prompt != problems[0].prompt), problems[0])
-        group, arms = self._sampled(problems[0]), self._arms()
-        batches = {arm: batch for arm, one in arms.items() if (batch := self._batch(one, group))}
+        group, arms = self._sample_group(problems[0]), self._arms_with_credit()
+        batches = {
+            arm: batch for arm, one in arms.items() if (batch := self._credit_by_arm(one, group))
+        }
         if len(batches) == len(arms):
-            self._probe(group, other)
-        rows = self._rows(group, batches)
-        self._look(rows)
+            self._probe_outcome(group, other)
+        rows = self._rows_of_samples(group, batches)
+        self._warn_of_little_signal(rows)
         where = from_here(problems[0].where)
         return GroupCheck(problems[0].prompt, where, rows, self.problems, self.warnings)
 
-    def _sampled(self, problem: Problem) -> SampledGroup:
+    def _sample_group(self, problem: Problem) -> SampledGroup:
         config, most, form = self.resolved.config, self.resolved.sample_tokens, self.resolved.form
         assert config.model is not None
         model = LocalModel(config.model, config.temperature, most, form, config.dtype)
@@ -95,7 +96,7 @@ class _GroupChecking:
         cut = [was_cut(one, model.ends) for one in ids]
         return SampledGroup(problem, form.prompt(problem.prompt, model.is_chat), texts, ids, cut)
 
-    def _arms(self) -> dict[str, ResolvedArm]:
+    def _arms_with_credit(self) -> dict[str, ResolvedArm]:
         """Return the arms that get credit here."""
         arms = dict(self.resolved.arms)
         for arm, own in self.resolved.arms.items():
@@ -106,14 +107,14 @@ class _GroupChecking:
                 )
         return arms
 
-    def _batch(self, arm: ResolvedArm, group: SampledGroup) -> ScoredBatch | None:
+    def _credit_by_arm(self, arm: ResolvedArm, group: SampledGroup) -> ScoredBatch | None:
         """Return the group with the credit of an arm; None if something fails."""
         try:
             if arm.judge is None:
-                return self._scored(arm, group, arm.method)
+                return self._score_group(arm, group, arm.method)
             refuse_unreachable_judge(arm.judge)
             with closing(make_judge(arm.judge, self.folder)) as judge:
-                batch = self._scored(arm, group, arm.method, judge)
+                batch = self._score_group(arm, group, arm.method, judge)
             if (missing := batch.missing_B[0]) is not None and missing.reason.startswith("judge"):
                 raise RunError(f"{judge.name} could not judge the group: {missing.reason}")
             return batch
@@ -121,13 +122,13 @@ class _GroupChecking:
             self.problems += [str(error)] if str(error) not in self.problems else []
         return None
 
-    def _scored(
+    def _score_group(
         self, arm: ResolvedArm, group: SampledGroup, method: AnyMethod, judge: Any = None
     ) -> ScoredBatch:
         scorer = scorer_of(self.resolved, arm, judge, stop_rule=None, more=OF_TRAINERS)
         return scorer.score([group], method, np.random.default_rng(0))
 
-    def _probe(self, group: SampledGroup, other: Problem) -> None:
+    def _probe_outcome(self, group: SampledGroup, other: Problem) -> None:
         """Look for values between 0 and 1 of what says which samples are right.
 
         A good model shows only its 1s. Here an empty sample and the samples of the group answer
@@ -138,30 +139,32 @@ class _GroupChecking:
         asked = replace(group, problem=other, prompt=prompt, texts_N=texts, ids_N=ids)
         arm = next(iter(self.resolved.arms.values()))
         try:
-            self._scored(replace(arm, fields={}), asked, methods.dr_grpo())
+            self._score_group(replace(arm, fields={}), asked, methods.dr_grpo())
         except (RunError, ValueError) as error:
             self.problems.append(str(error))
 
-    def _rows(
+    def _rows_of_samples(
         self, group: SampledGroup, batches: Mapping[str, ScoredBatch]
     ) -> list[dict[str, Any]]:
         """Return what is known about each sample."""
         columns: dict[str, Any] = {"tokens": list(map(len, group.ids_N)), "cut": group.cut_N}
         for one in [*batches.values()][:1]:
             by_name = zip(self.resolved.rewards, one.rewards_BNR[0].T, strict=True)
-            columns |= {f"reward/{name_of(each)}": _known(values_N) for each, values_N in by_name}
-            columns["reward"] = _known(one.samples.rewards[0])
+            columns |= {
+                f"reward/{name_of(each)}": _known_values(values_N) for each, values_N in by_name
+            }
+            columns["reward"] = _known_values(one.samples.rewards[0])
         for arm, one in batches.items():
             labels = one.samples.labels("strategies")
             if labels and "strategies" in self.resolved.arms[arm].method.reads:
                 columns[f"strategy/{arm}"] = [*map(shown_label, labels[0])]
             values_BN, usable_BN = one.advantages.values_BN, one.advantages.usable_BN
-            columns[f"advantage/{arm}"] = _known(np.where(usable_BN, values_BN, np.nan)[0])
+            columns[f"advantage/{arm}"] = _known_values(np.where(usable_BN, values_BN, np.nan)[0])
         columns["text"] = group.texts_N
         found = zip(*columns.values(), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in found]
 
-    def _look(self, rows: list[dict[str, Any]]) -> None:
+    def _warn_of_little_signal(self, rows: list[dict[str, Any]]) -> None:
         """Warn of a group that says little about training."""
         if all(one["cut"] for one in rows):
             self.warnings.append(
@@ -176,7 +179,7 @@ class _GroupChecking:
             )
 
 
-def _known(values_N: np.ndarray) -> list[float | None]:
+def _known_values(values_N: np.ndarray) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values_N]
 
 
@@ -185,7 +188,7 @@ def group_text(group: GroupCheck) -> str:
     prompt = " ".join(prompt_text(group.prompt).split())
     head = [name for name in group.samples[0] if name != "cut"]
     where = group.where or "this prompt"  # a domain's is in no file
-    rows = [[_cell(name, one) for name in head] for one in group.samples]
+    rows = [[_cell_text(name, one) for name in head] for one in group.samples]
     return "\n".join(
         [
             f"one group: {len(group.samples)} samples of {where}, as the model is now",
@@ -195,7 +198,7 @@ def group_text(group: GroupCheck) -> str:
     )
 
 
-def _cell(name: str, sample: Mapping[str, Any]) -> str:
+def _cell_text(name: str, sample: Mapping[str, Any]) -> str:
     value = sample[name]
     if value is None:
         return "?"

@@ -16,13 +16,12 @@ from setrl.logs.run import BASE, Run, Seed
 from setrl.models.local import refuse_damaged_weights
 from setrl.support.errors import RunError
 from setrl.support.wording import count, size, table
-from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN
+from setrl.train.lm.base_model import MADE_AGAIN, SAVED_AGAIN, run_inputs
 from setrl.train.lm.config import ComparisonConfig
-from setrl.train.lm.inputs import run_inputs
 from setrl.train.lm.preflight.checks import check_before_training
 from setrl.train.lm.resolved import ResolvedConfig
 from setrl.train.runs.claim import is_claimed, refuse_other_run
-from setrl.train.runs.inputs import check_inputs
+from setrl.train.runs.provenance import check_inputs
 from setrl.train.runs.resume import last_checkpoint
 from setrl.train.runs.run import cache_folder
 
@@ -104,7 +103,6 @@ def plan(
     *,
     overwrite: bool = False,
     accept_changes: bool = False,
-    cache: str | Path | None = None,
 ) -> Plan:
     """Do all checks of `run_comparison`, and return what it would do; nothing is written.
 
@@ -127,8 +125,8 @@ def plan(
     return Plan(
         resolved,
         run_dir,
-        _base(resolved, run_dir, cache_folder(cache), overwrite),
-        _runs(resolved, run_dir, overwrite),
+        _where_base_is(resolved, run_dir, cache_folder(None), overwrite),
+        _planned_runs(resolved, run_dir, overwrite),
         problems,
         costs(resolved, problems),
         tuple(resolved.notes),
@@ -149,7 +147,7 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, in
     samples = len(arms) * prompts * config.samples_per_prompt
     models = (len(arms) * seeds + 1) * (1 if config.cold_base is None else 2)  # and the base
     evaluated = models * sum(problems.values()) * config.eval_samples
-    asked = sum(requests(arm.judge, config.samples_per_prompt) for arm in arms)
+    asked = sum(requests_of_judge(arm.judge, config.samples_per_prompt) for arm in arms)
     return {
         "prompts": len(arms) * prompts,
         "samples": samples,
@@ -160,13 +158,13 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, in
     }
 
 
-def requests(judge: Config | None, samples: int) -> int:
+def requests_of_judge(judge: Config | None, samples: int) -> int:
     """Return how often the language models behind a judge are asked about a group, at most."""
     settings = spelled_out(judge) if isinstance(judge, str) else judge or {}
     if settings.get("judge") == "lm":
         return 1
     pairs = samples * (samples - 1) // 2 if settings.get("judge") == "pairwise" else 1
-    return pairs * requests(settings["of"], samples) if "of" in settings else 0
+    return pairs * requests_of_judge(settings["of"], samples) if "of" in settings else 0
 
 
 def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
@@ -176,7 +174,7 @@ def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
     return float(np.nanmedian(times)) if np.isfinite(times).any() else None
 
 
-def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
+def _where_base_is(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
     """Return where the base model comes from; check that weights which exist are whole."""
     if resolved.base is None:
         model = str(resolved.config.model)
@@ -190,7 +188,7 @@ def _base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool)
     return f"a model made from scratch first, and kept in {kept}"
 
 
-def _runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
+def _planned_runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
     config, splits, run = resolved.config, resolved.eval_splits, Run(run_dir)
 
     def missing(seed: Seed) -> tuple[str, ...]:
@@ -241,13 +239,13 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"an evaluation on {split}: {drawn} = {number * config.eval_samples:,}")
     counts = [[k.replace("_", " "), f"{n:,}"] for k, n in plan.costs.items() if n]
     head = ["from the first step, with every sample at the limit", "all arms"]
-    lines += ["", table([head, *counts]), "", _states(plan), ""]
+    lines += ["", table([head, *counts]), "", _states_table(plan), ""]
     all_samples = plan.new_samples + plan.new_evaluation_samples
     all_tokens = all_samples * plan.resolved.sample_tokens
     lines += [
         f"to do: {count(plan.new_steps, 'step')} with {plan.new_samples:,} samples, and "
         f"{plan.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
-        _time(plan),
+        _time_text(plan),
         f"it goes into {plan.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
         "rollouts, checkpoints, final, evaluation), and report.html",
         "nothing was written; the same command without --dry-run does it",
@@ -255,14 +253,14 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _time(plan: Plan) -> str:
+def _time_text(plan: Plan) -> str:
     """Return how long the new steps take at the pace of the steps that are done."""
     if plan.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
     left = [plan.config.steps - run.step for run in plan.runs if run.seed is not None]
     left = [steps for steps in left if steps]
     side_by_side = max(1, min(plan.config.workers, len(left)))
-    minutes = round(in_turn(left, side_by_side) * plan.step_s / 60)
+    minutes = round(steps_in_turn(left, side_by_side) * plan.step_s / 60)
     long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
         f"time: the median step took {plan.step_s:.2f} s, so the new steps take {long}, "
@@ -270,10 +268,10 @@ def _time(plan: Plan) -> str:
     )
 
 
-def in_turn(steps: Sequence[int], workers: int) -> int:
+def steps_in_turn(steps: Sequence[int], workers: int) -> int:
     """Return after how many steps all runs are done; the steps of one run follow each other.
 
-    >>> in_turn([100], workers=4), in_turn([10, 10, 10], workers=2)
+    >>> steps_in_turn([100], workers=4), steps_in_turn([10, 10, 10], workers=2)
     (100, 20)
     """
     ends = [0] * workers
@@ -282,15 +280,17 @@ def in_turn(steps: Sequence[int], workers: int) -> int:
     return max(ends)
 
 
-def _states(plan: Plan) -> str:
+def _states_table(plan: Plan) -> str:
     rows = [["arm", "seed", "training", "evaluation"]]
     for run in plan.runs:
         seed = "" if run.seed is None else str(run.seed)
-        rows.append([run.arm, seed, _training(run, plan.config), _evaluation(run, plan)])
+        rows.append(
+            [run.arm, seed, _training_state(run, plan.config), _evaluation_state(run, plan)]
+        )
     return table(rows, left=(0, 2, 3))
 
 
-def _training(run: Planned, config: ComparisonConfig) -> str:
+def _training_state(run: Planned, config: ComparisonConfig) -> str:
     if run.seed is None:
         return ""
     if run.step >= config.steps:
@@ -298,7 +298,7 @@ def _training(run: Planned, config: ComparisonConfig) -> str:
     return f"goes on after step {run.step:,}" if run.step else "new"
 
 
-def _evaluation(run: Planned, plan: Plan) -> str:
+def _evaluation_state(run: Planned, plan: Plan) -> str:
     if not plan.problems:
         return ""
     return f"new: {', '.join(dict.fromkeys(run.missing))}" if run.missing else "done"

@@ -18,8 +18,7 @@ from setrl.support.wording import count, table
 from setrl.tasks import DomainTask, FileTask, Problem, Task
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains.check import check_domain
-from setrl.tasks.duplicates import repeated
-from setrl.tasks.splits import place_of
+from setrl.tasks.splits import asked_before, place_of
 from setrl.tasks.visible import escaped, from_here, shortened, visible
 from setrl.train.lm.resolved import ResolvedConfig
 
@@ -86,8 +85,8 @@ def check_task(
         DataError: If a field is missing, or no problem of a split can be used.
     """
     if isinstance(task, DomainTask):
-        return _DomainChecking(task, resolved).done(prompts, sample)
-    return _FileChecking(task, resolved).done(prompts, sample)
+        return _DomainChecking(task, resolved).make_task_check(prompts, sample)
+    return _FileChecking(task, resolved).make_task_check(prompts, sample)
 
 
 class _TaskChecking(ABC):
@@ -96,7 +95,7 @@ class _TaskChecking(ABC):
     def __init__(self, task: Task, resolved: ResolvedConfig | None):
         self.task, self.resolved = task, resolved
         self.model = None if resolved is None else resolved.config.model
-        self.problems, self.warnings = self.said()
+        self.problems, self.warnings = self.faults_and_remarks()
         self.warnings += [] if resolved is None else resolved.ignored_rewards
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.context: int | None = None
@@ -106,24 +105,26 @@ class _TaskChecking(ABC):
 
     def _read_model(self, model: str) -> None:
         from setrl.models.local import load_tokenizer
-        from setrl.train.lm.preflight.checks import check_model, context_of, too_long
+        from setrl.train.lm.preflight.checks import check_model, context_length, prompts_too_long
 
         check_model(model)
-        self.tokenizer, self.context = load_tokenizer(model), context_of(model)
+        self.tokenizer, self.context = load_tokenizer(model), context_length(model)
         if not self.form.is_chat(self.tokenizer):
             self.warnings.append(
                 "the model reads plain text and no messages, because "
                 + ("chat is false" if self.tokenizer.chat_template else "it has no chat template")
             )
         assert self.resolved is not None
-        self.problems += too_long(self.resolved, model, (one.prompt for one in self.known()))
+        self.problems += prompts_too_long(
+            self.resolved, model, (one.prompt for one in self.problems_to_measure())
+        )
 
     @abstractmethod
-    def said(self) -> tuple[list[str], list[str]]:
+    def faults_and_remarks(self) -> tuple[list[str], list[str]]:
         """Return what is wrong with the task itself, and what people should look at."""
 
     @abstractmethod
-    def known(self) -> Iterable[Problem]:
+    def problems_to_measure(self) -> Iterable[Problem]:
         """Return the problems whose lengths are checked."""
 
     @abstractmethod
@@ -131,11 +132,11 @@ class _TaskChecking(ABC):
         """Return what was found in each split."""
 
     @abstractmethod
-    def of_training(self, number: int) -> Sequence[Problem]:
+    def first_of_training(self, number: int) -> Sequence[Problem]:
         """Return some problems of training."""
 
-    def done(self, prompts: int, sample: bool) -> TaskCheck:
-        group = self._group() if sample else None
+    def make_task_check(self, prompts: int, sample: bool) -> TaskCheck:
+        group = self._draw_group() if sample else None
         tokens = self.task.max_new_tokens if self.resolved is None else self.resolved.sample_tokens
         return TaskCheck(
             task=self.task.name,
@@ -144,30 +145,34 @@ class _TaskChecking(ABC):
             context=self.context,
             max_new_tokens=tokens,
             splits=self.splits(),
-            prompts=self._shown(prompts),
+            prompts=self._shown_prompts(prompts),
             group=group,
             problems=self.problems,
             warnings=self.warnings,
         )
 
-    def _length(self, problem: Problem) -> int:
+    def _length_of_prompt(self, problem: Problem) -> int:
         if self.tokenizer is None:
             return len(problem.prompt)
         return len(self.form.token_ids(problem.prompt, self.tokenizer))
 
-    def _shown(self, number: int) -> list[dict[str, Any]]:
+    def _shown_prompts(self, number: int) -> list[dict[str, Any]]:
         """Return some prompts of training as the model reads them."""
         return [
-            {"where": from_here(one.where), "length": self._length(one), "text": self._text(one)}
-            for one in self.of_training(number)
+            {
+                "where": from_here(one.where),
+                "length": self._length_of_prompt(one),
+                "text": self._prompt_as_read(one),
+            }
+            for one in self.first_of_training(number)
         ]
 
-    def _text(self, problem: Problem) -> str:
+    def _prompt_as_read(self, problem: Problem) -> str:
         if self.tokenizer is None:
             return escaped(problem.prompt)
         return visible(self.form.token_ids(problem.prompt, self.tokenizer), self.tokenizer)
 
-    def _group(self) -> GroupCheck | None:
+    def _draw_group(self) -> GroupCheck | None:
         if self.resolved is None or self.model is None:
             raise ConfigError(
                 "the config has no model to draw samples from: add the key `model`, or give "
@@ -187,35 +192,35 @@ class _FileChecking(_TaskChecking):
     task: FileTask
 
     @override
-    def said(self) -> tuple[list[str], list[str]]:
+    def faults_and_remarks(self) -> tuple[list[str], list[str]]:
         return self.task.faults(self.task.splits), self.task.remarks(self.task.splits)
 
     @override
-    def known(self) -> Iterable[Problem]:
+    def problems_to_measure(self) -> Iterable[Problem]:
         return (one for split in self.task.splits for one in self.task.usable(split))
 
     @override
-    def of_training(self, number: int) -> Sequence[Problem]:
+    def first_of_training(self, number: int) -> Sequence[Problem]:
         return sorted(self.task.usable(TRAIN), key=lambda one: place_of(one.prompt))[:number]
 
     @override
     def splits(self) -> list[dict[str, Any]]:
-        return [self._split(split) for split in self.task.splits]
+        return [self._look_at_split(split) for split in self.task.splits]
 
-    def _split(self, split: str) -> dict[str, Any]:
+    def _look_at_split(self, split: str) -> dict[str, Any]:
         found, usable = self.task.all_problems(split), self.task.usable(split)
         if split == TRAIN:
             self.task.check_columns(found)
         elif self.resolved is None or split in self.resolved.eval_splits:
             self.task.check_evaluated()
-        lengths = [self._length(one) for one in usable]
+        lengths = [self._length_of_prompt(one) for one in usable]
         quantiles = np.quantile(lengths, [0.5, 0.95, 1], method="inverted_cdf")
         median, most_95, longest = map(int, quantiles)
         return {
             "split": split,
             "problems": len(found),
             "left_out": len(found) - len(usable),
-            "twice": len(repeated(found)),
+            "twice": len(asked_before(found)),
             "also_in_train": 0 if split == TRAIN else self.task.overlap(split),
             "median": median,
             "most_95": most_95,
@@ -229,23 +234,23 @@ class _DomainChecking(_TaskChecking):
     task: DomainTask
 
     @override
-    def said(self) -> tuple[list[str], list[str]]:
+    def faults_and_remarks(self) -> tuple[list[str], list[str]]:
         return check_domain(self.task.domain), []
 
     @cached_property
-    def drawn(self) -> Sequence[Problem]:
+    def drawn_problems(self) -> Sequence[Problem]:
         """The problems of training, as the first seed draws them."""
         if self.resolved is None:
             return self.task.training_problems(CHECKED, None, 0)
         return self.resolved.training_problems(self.resolved.config.seeds[0])
 
     @override
-    def known(self) -> Iterable[Problem]:
-        return self.drawn[:CHECKED]
+    def problems_to_measure(self) -> Iterable[Problem]:
+        return self.drawn_problems[:CHECKED]
 
     @override
-    def of_training(self, number: int) -> Sequence[Problem]:
-        return self.drawn[:number]
+    def first_of_training(self, number: int) -> Sequence[Problem]:
+        return self.drawn_problems[:number]
 
     @override
     def splits(self) -> list[dict[str, Any]]:
@@ -254,7 +259,7 @@ class _DomainChecking(_TaskChecking):
 
 def task_check_text(found: TaskCheck) -> str:
     """Return what was found: prompts, splits, one group; problems and warnings come after it."""
-    parts = [_prompts(found), _splits(found)]
+    parts = [_prompts_text(found), _splits_text(found)]
     if found.group is not None:
         from setrl.train.lm.preflight.group_check import group_text
 
@@ -262,7 +267,7 @@ def task_check_text(found: TaskCheck) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _prompts(found: TaskCheck) -> str:
+def _prompts_text(found: TaskCheck) -> str:
     reader = "the model reads them" if found.model else "they are in the file"
     blocks = [f"{count(len(found.prompts), 'prompt')} of {found.task}, as {reader}"]
     for one in found.prompts:
@@ -272,7 +277,7 @@ def _prompts(found: TaskCheck) -> str:
     return "\n".join(blocks) if found.prompts else ""
 
 
-def _splits(found: TaskCheck) -> str:
+def _splits_text(found: TaskCheck) -> str:
     head = ["split", "problems", "golds left out", "twice", "also in train"]
     rows: list[list[str]] = [[*head, f"{found.unit}: median", "95%", "longest"]]
     for one in found.splits:
