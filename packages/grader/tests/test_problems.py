@@ -130,6 +130,22 @@ def test_the_same_form_may_be_written_in_another_way(problem, gold, answer):
     assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct
 
 
+ASKED = [  # problem, gold, answer, right
+    ("Find $f'(x)$ for $f(x)=x^2$.", "2x", "f'(x)=2x", True),
+    ("Find $E[X]$.", "3", "E[X]=3", True),
+    ("Find $xy$ if $x+y=5$.", "6", "xy=6", True),
+    ("Find $x$ if $xy=6$ and $y=1$.", "6", "xy=6", False),
+    ("Find $x$ if $2x=4$.", "2", "1+1=2", False),
+    ("Find $f'(x)$.", "2x", "f'(x)=3x", False),
+]
+
+
+@pytest.mark.parametrize(("problem", "gold", "answer", "right"), ASKED)
+def test_what_a_problem_asks_for_may_stand_before_the_value(problem, gold, answer, right):
+    assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct is right
+    assert grade(rf"\boxed{{{answer}}}", gold).correct is False
+
+
 MARKS = [  # problem, gold, answer, right
     ("How many of them passed?", "5", r"5\%", False),
     ("What percentage of them passed?", "5", r"5\%", True),

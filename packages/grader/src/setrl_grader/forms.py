@@ -436,11 +436,27 @@ def _keys(problem: str, whole: bool) -> frozenset[object]:
 @lru_cache(maxsize=1024)
 def formulas_of(problem: str) -> tuple[Part, ...]:
     """Return the formulas of a problem, each also by its lines."""
-    found = [next(filter(None, each.groups()), "") for each in _FORMULA.finditer(problem)]
-    pieces = {piece for each in found for piece in (each, *_SIDES.split(each))}
-    plain = {each.rstrip(".,:;") for each in _PLAIN.findall(_FORMULA.sub(" ; ", problem))}
-    pieces |= {each for each in plain if not _NO_FORMULA.search(each)}
+    pieces = {piece for each in _formulas(problem) for piece in (each, *_SIDES.split(each))}
     return tuple(parse(normal_form(each)) for each in sorted(pieces)[:MAX_FORMULAS])
+
+
+def _formulas(problem: str) -> set[str]:
+    found = {next(filter(None, each.groups()), "") for each in _FORMULA.finditer(problem)}
+    plain = {each.rstrip(".,:;?") for each in _PLAIN.findall(_FORMULA.sub(" ; ", problem))}
+    return found | {each for each in plain if not _NO_FORMULA.search(each)}
+
+
+def without_asked(gold: str, answer: str, problem: str) -> str:
+    """Return the value of what a problem asks for, a formula of its own: 6 of xy = 6.
+
+    >>> [without_asked("6", "xy=6", said) for said in ("Find $xy$.", "Find $x$ if $xy=6$.")]
+    ['6', 'xy=6']
+    """
+    part = parse(answer)
+    if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
+        return answer
+    asked = {_key(parse(normal_form(each))) for each in _formulas(problem)}
+    return part.parts[1].text if _key(part.parts[0]) in asked else answer
 
 
 def _all_keys(part: Part, whole: bool) -> Iterator[object]:

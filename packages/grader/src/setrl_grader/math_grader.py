@@ -13,7 +13,14 @@ from setrl_grader.algebra import same_statement
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
-from setrl_grader.forms import formulas_of, is_another_form, is_copied, problem_of, stem_of
+from setrl_grader.forms import (
+    formulas_of,
+    is_another_form,
+    is_copied,
+    problem_of,
+    stem_of,
+    without_asked,
+)
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
 from setrl_grader.marks import choice_of
@@ -159,7 +166,8 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
+        answer = without_asked(gold_form, _exact(answer, kind, about=False), problem)
+        answer = _without_sum(gold_form, answer, problem)
         if why := refusal(gold_form, answer, self.unevaluated):
             return Grade(Reason(why), answer)
         found = judged(gold_form, answer, self.relative_tolerance, units, self.unevaluated, kind)
