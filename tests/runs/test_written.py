@@ -31,6 +31,8 @@ OURS = (
     *("grpo/seed_0/run.json", "grpo/seed_0/metrics.jsonl", "grpo/seed_0/final/model.safetensors"),
     *("grpo/seed_0/checkpoints/checkpoint-2/model.zip", "grpo/seed_0/checkpoints/README.md"),
     *("grpo/seed_0/rollouts/step_000010.jsonl", "grpo/seed_0/evaluation/test.jsonl"),
+    *("grpo/seed_0/checkpoints/state.json", "grpo/seed_0/checkpoints/batches/step_000007.json"),
+    "grpo/seed_0/tensorboard/events.out.tfevents.1",
     *("grpo/seed_0/judge.sqlite-wal", "grpo/seed_0/evaluation/samples/aime_2024.jsonl"),
 )
 THEIRS = (
@@ -38,6 +40,7 @@ THEIRS = (
     *("base/notes.txt", "grpo/notes.txt", "grpo/data/train.jsonl", "grpo/seed_0/notes.txt"),
     *("grpo/seed_0/final/notes.txt", "grpo/seed_0/rollouts/mine.jsonl"),
     *("grpo/seed_0/evaluation/train.jsonl", "grpo/seed_0/checkpoints/notes.txt"),
+    "grpo/seed_0/checkpoints/models.json",  # which a server's arm needs to free its models
 )
 
 

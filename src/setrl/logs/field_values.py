@@ -29,7 +29,7 @@ def or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return is_it
 
 
-def is_objects(value: Any) -> bool:
+def is_list_of_objects(value: Any) -> bool:
     """Return whether a value is a list of objects other than messages."""
     return (
         isinstance(value, list)

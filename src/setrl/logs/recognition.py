@@ -26,7 +26,7 @@ from setrl.logs.field_table import (
 from setrl.logs.field_values import (
     all_are,
     is_label,
-    is_objects,
+    is_list_of_objects,
     is_verdict,
     is_whole,
     kind,
@@ -119,7 +119,7 @@ def _mappings(record: Record, before: str) -> Iterator[str]:
 
 def _row_list(first: FirstRows) -> str | None:
     """Return the list of objects inside the rows, if there is one."""
-    lists = [path for path, values in first.columns.items() if all_are(values, is_objects)]
+    lists = [path for path, values in first.columns.items() if all_are(values, is_list_of_objects)]
     named = [path for path in lists if plain_name(path) in ROW_LISTS]
     if len(lists) > 1 and len(named) != 1:
         raise ConfigError(f"several fields are lists of objects ({', '.join(lists)}): "
@@ -454,7 +454,7 @@ class _Search:
             return
         texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
         self._look_for_odd("correct", VERDICTS)
-        unclear = self._unclear()
+        unclear = self._why_no_usable_verdict()
         self.lacks["correct"] = unclear or (
             "no field says whether a sample is correct: name it with --correct, or the model's "
             "and the right answer with --answer and --gold, or counts with --num-correct and "
@@ -475,8 +475,8 @@ class _Search:
                 row, why = odd[0]
                 self.odd.setdefault(role, (row, f"{path} must be {why}"))
 
-    def _unclear(self) -> str | None:
-        """Return the field that has the name of a verdict, and a value that is not a verdict."""
+    def _why_no_usable_verdict(self) -> str | None:
+        """Say which field has the name of a verdict and holds none; None if none does."""
         for path in self._in_order(VERDICTS):
             column = self.columns[path]
             if all(value is None for value in column.values()):

@@ -66,8 +66,10 @@ class Run(_Folder):
                 evaluation/<split>.jsonl    `evaluations["test"]`: of a language model
                 evaluation.json         `outcome`: of a control policy
                 checkpoints/checkpoint-<n>/ `checkpoints[50]`: where training goes on
+                checkpoints/state.json …     the same of an arm that a server trains
                 final/                  `final`: the trained model, once all steps are done
                 temperature_0.5/        `arms["grpo_temperature_0.5"]`: it, sampled otherwise
+                tensorboard/            where `report_to: tensorboard` asks for it
                 judge.sqlite            what a judge that is a model has answered
                 traceback.txt           where the training run failed
             summary.json, figures/, report.html     what `setrl report` made of all this

@@ -79,7 +79,7 @@ def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", 
         if setting in first
         and setting in second
         and first[setting].keys() != second[setting].keys()
-        and not _share_tasks(setting, first, second)
+        and not _has_common_task(setting, first, second)
     ]
     if not parts:
         return ""
@@ -87,8 +87,8 @@ def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", 
             "the results differ")  # fmt: skip
 
 
-def _share_tasks(setting: str, first: Settings, second: Settings) -> bool:
-    """Whether both files have a task: the problems of the others are left out of a comparison."""
+def _has_common_task(setting: str, first: Settings, second: Settings) -> bool:
+    """Whether a setting names tasks, one of them in both files: a comparison keeps only these."""
     return setting in OF_A_TASK and not first[setting].keys().isdisjoint(second[setting])
 
 

@@ -89,6 +89,11 @@ class Combine:
         if self.gates and self.gates[place] is not None:
             raise ConfigError("the outcome cannot be gated: it decides which samples are right")
 
+    @property
+    def outcome_place(self) -> int:
+        """The column of the outcome among a config's rewards: the one it names, or the only."""
+        return self.place() or 0
+
     def place(self, names_R: Sequence[str] = ()) -> int | None:
         """Return the column of the outcome; None if nothing says it.
 
@@ -123,7 +128,7 @@ class Combine:
         open_BNR = self._open_gates(columns_BNR.shape, correct_BN == 1)
         known_BNR = np.where(open_BNR, columns_BNR, np.nan)
         if self.normalize:
-            known_BNR = _normalize_in_groups(known_BNR)
+            known_BNR = _normalize_each_reward_in_groups(known_BNR)
         values_BNR = np.where(open_BNR, known_BNR, 0.0)
         rewards_BN = np.nansum(values_BNR * np.asarray(self.weights), axis=-1)
         return np.where(
@@ -155,7 +160,7 @@ class Combine:
         return np.asarray(unknown_BN)
 
 
-def _normalize_in_groups(columns_BNR: np.ndarray) -> np.ndarray:
+def _normalize_each_reward_in_groups(columns_BNR: np.ndarray) -> np.ndarray:
     """Each reward minus its mean in the group, over its standard deviation; NaN stays NaN."""
     known_BNR = ~np.isnan(columns_BNR)
     count_B1R = known_BNR.sum(axis=1, keepdims=True)

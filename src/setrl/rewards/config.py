@@ -114,7 +114,7 @@ class RewardSet:
     @property
     def outcome(self) -> Reward:
         """The function that decides which samples are correct."""
-        return self.functions[self.combine.place() or 0] if self.correct is None else self.correct
+        return self.functions[self.combine.outcome_place] if self.correct is None else self.correct
 
     @property
     def read_answer(self) -> Callable[[str], str | None]:

@@ -56,7 +56,7 @@ class OwnProcess:
         sent = {name: one for name, one in fields.items() if name not in NOT_SENT}
         with self._lock:
             try:
-                return self._ask_process(_pack_question(sent, count, timeout), timeout)
+                return self._ask_process(_pickle_call(sent, count, timeout), timeout)
             except (EOFError, ConnectionError):
                 what = f"ended its process with exit code {self._exit_code()}"
                 raise CallError("process ended", what) from None
@@ -114,7 +114,7 @@ def _end_process(process: subprocess.Popen[bytes], connection: Connection) -> No
     process.wait()
 
 
-def _pack_question(sent: dict[str, Any], count: int, timeout: float | None) -> bytes:
+def _pickle_call(sent: dict[str, Any], count: int, timeout: float | None) -> bytes:
     try:
         return pickle.dumps((sent, count, timeout))
     except Exception as error:  # each class raises its own kind of error

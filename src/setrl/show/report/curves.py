@@ -21,9 +21,9 @@ from setrl.show.report.over_steps import (
     CONTROL_RETURN,
     RESETS,
     mean_of_known,
-    on_common_steps,
     rolling_mean,
     share_fills,
+    smooth_on_common_steps,
     smoothing,
     stacked_shares,
 )
@@ -172,7 +172,7 @@ def _panel_over_environment_steps(
     run: ReportedRun, key: str, title: str, over: str = "step"
 ) -> dict[str, Any] | None:
     """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
-    by_arm = {arm: on_common_steps(seeds, key, over) for arm, seeds in run.trained.items()}
+    by_arm = {arm: smooth_on_common_steps(seeds, key, over) for arm, seeds in run.trained.items()}
     known = {arm: curve for arm, curve in by_arm.items() if curve is not None}
     if not known:
         return None

@@ -27,7 +27,7 @@ def outside_sweeps_or_middle(arms: Sequence[str]) -> list[str]:
     return middle[:MOST_CONTROL_CURVES]
 
 
-def on_common_steps(
+def smooth_on_common_steps(
     seeds: Sequence[Seed], key: str, over: str = "step"
 ) -> tuple[Floats, Floats] | None:
     """Return steps (T,) and smooth values (R, T) on a common grid; None if no run has the key.

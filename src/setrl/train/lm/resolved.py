@@ -251,7 +251,7 @@ class ResolvedConfig:
     @property
     def says_right(self) -> str:
         """The name of the function that says which samples are right."""
-        says = self.task.correct or self.task.rewards[self.task.combine.place() or 0]
+        says = self.task.correct or self.task.rewards[self.task.combine.outcome_place]
         return str(getattr(says, "__name__", says))
 
     @property
@@ -259,7 +259,7 @@ class ResolvedConfig:
         """Which arms read none of the further rewards, in sentences."""
         further = [one.__name__ for one in self.task.rewards]
         if self.task.correct is None:
-            del further[self.task.combine.place() or 0]
+            del further[self.task.combine.outcome_place]
         ignoring = {
             arm: ", ".join(f"{key}: {value}" for key, value in self.config.arms[arm].items())
             for arm, one in self.arms.items()
@@ -342,7 +342,7 @@ def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...
     if config.wrap_reward is None:
         return task.rewards
     settings = dict(config.wrap_reward)
-    reference, outcome = settings.pop("function", None), task.combine.place() or 0
+    reference, outcome = settings.pop("function", None), task.combine.outcome_place
     with blamed_on("wrap_reward", "wrap_reward: "):
         make = partial(load_function(reference, ".").value, task.rewards[outcome])
         wrapped: Reward = names.call(str(reference), make, settings)

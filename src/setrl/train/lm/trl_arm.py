@@ -246,7 +246,7 @@ def make_trainer(
         on_batch=recorder.on_batch,
         combine=task.combine,
         # Evaluation reads it, too.
-        correct=task.correct or resolved.rewards[task.combine.place() or 0],
+        correct=task.correct or resolved.rewards[task.combine.outcome_place],
         fields=dict(own.fields),
         truncated=resolved.truncation,
         stop_rule=resolved.stop_rule,

@@ -59,8 +59,14 @@ TRAINING: Tree = {
     **dict.fromkeys((RECORD, "metrics.jsonl", "evaluation.json", "traceback.txt"), Path.is_file),
     "judge.sqlite*": Path.is_file,
     "rollouts": {"step_[0-9]*.jsonl": Path.is_file},
-    # Training itself removes old checkpoints, and TRL writes its README.md.
-    "checkpoints": {"checkpoint-[0-9]*": Path.is_dir, "README.md": Path.is_file},
+    # Training itself removes old checkpoints, and TRL writes its README.md. An arm that a server
+    # trains has its state here; models.json stays, which says what is to be freed on the server.
+    "checkpoints": {
+        "checkpoint-[0-9]*": Path.is_dir,
+        **dict.fromkeys(("README.md", "state.json"), Path.is_file),
+        "batches": {"step_[0-9]*.json": Path.is_file},
+    },
+    "tensorboard": {"events.out.tfevents.*": Path.is_file},
     "final": MODEL,
     "evaluation": EVALUATION,
     **PARTIAL,

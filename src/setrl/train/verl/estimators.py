@@ -237,7 +237,7 @@ def _columns_of_groups(
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
     width = max(rows.method.fewest_samples, *map(len, groups.values()))
     if "correct" in rows.method.reads and "correct" not in rows.fields:
-        _refuse_other_scores(rows.method, [rewards_M[i] for i in chain(*groups.values())])
+        _refuse_scores_but_0_and_1(rows.method, [rewards_M[i] for i in chain(*groups.values())])
 
     def column(values: Sequence[Any]) -> list[Any]:
         padded = ([values[i] for i in group] + [None] * width for group in groups.values())
@@ -254,7 +254,7 @@ def _columns_of_groups(
     )
 
 
-def _refuse_other_scores(method: AnyMethod, scores: Sequence[float]) -> None:
+def _refuse_scores_but_0_and_1(method: AnyMethod, scores: Sequence[float]) -> None:
     others = [one for one in scores if one == one and not is_outcome(one)]
     if others:
         raise RunError(
