@@ -9,6 +9,13 @@ from __future__ import annotations
 MATRIX = r"\begin{pmatrix}1&2\\3&4\end{pmatrix}"
 
 WRONG: dict[str, list[tuple[str, str]]] = {
+    "inequalities of two letters": [
+        ("y>2x+1", "2x-y>-1"),
+        ("y>2x+1", "y-2x<1"),
+        ("y>x", "xy>x^2"),
+        ("x-y>0", "|x-y|(x-y)>0"),
+    ],
+    "degrees as radians": [(r"30^\circ", r"\frac{\pi}{3}")],
     "the syntax of Python and SymPy": [
         ("pi", "ip"),
         ("sqrt(x)", "x"),
@@ -817,6 +824,13 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
         ("1234567", "1{,}234{,}567"),
         ("1,000, 2,000", "1000, 2000"),
     ],
+    "inequalities of two letters": [
+        ("y>2x+1", "y-2x>1"),
+        ("y>2x+1", "2y>4x+2"),
+        ("y>2x+1", "2x-y<-1"),
+        ("x^2+y^2<1", "1-x^2>y^2"),
+    ],
+    "degrees as radians": [(r"30^\circ", r"\frac{\pi}{6}")],
     "the syntax of Python and SymPy": [
         ("sqrt(x)", r"\sqrt{x}"),
         ("2*pi*r", r"2\pi r"),
@@ -1201,6 +1215,9 @@ WRONG_NUMBERS: list[tuple[str, str]] = [
     ("18", "<answer>18</answer> Correction: she has 20."),
     ("18", "The answer is 18.\nHold on, I forgot two eggs, so she has 20."),
     ("18", "9 * 2 = 18 but half of that is lost"),
+    ("18 dollars", "#### 18 cents"),
+    ("18 hours", "#### 18 minutes"),
+    ("18 m", r"\boxed{18\text{ km}}"),
     ("7", "x = 6, y = 7"),
     ("7", "is it 7?"),
     ("7", "7 = x, 8 = y"),
@@ -1399,6 +1416,8 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
     ("18", "Since 9 is odd, the answer is 18."),
     ("40", "So 120 - 80 = 40 girls are not in the team."),
     ("26", "They need to raise $26 more because 200 minus 174 equals 26."),
+    ("18 dollars", "#### $18"),
+    ("18", "#### 18 minutes"),
     ("7", "7 = x"),
     ("7", r"\boxed{7=x}"),
     ("5", "The final answer is:\n5"),
@@ -1450,6 +1469,7 @@ RIGHT_NUMBERS: list[tuple[str, str]] = [
 WRONG_CHOICES: list[tuple[str, str]] = [
     ("B. 12 cm", "B. 13 cm"),
     ("B", "I doubt that the answer is B."),
+    ("(C) x=3", "(C) x=4"),
     ("B", "The answer is B. However it's C"),
     ("B", "B. I am not sure"),
     ("B", "(B) Option C"),
@@ -1541,6 +1561,8 @@ WRONG_CHOICES: list[tuple[str, str]] = [
     ("B. Paris", "A. Paris"),
 ]
 RIGHT_CHOICES: list[tuple[str, str]] = [
+    ("B. 12 cm", "B. 12"),
+    ("B. 1/2", r"B. $\frac{1}{2}$"),
     ("B", "The correct option is B."),
     ("B", "B is correct"),
     ("B", "option B is correct"),
@@ -1604,6 +1626,11 @@ RIGHT_CHOICES: list[tuple[str, str]] = [
 
 # Equal to the gold, and an operation is left to do that the gold has done.
 UNDONE: list[tuple[str, str]] = [
+    (r"30^\circ", r"30\sqrt{1}"),
+    ("10x^3", r"\binom{5}{2}x^3"),
+    ("x", r"2x\sin 30^\circ"),
+    (r"12\pi", r"4(3\pi)"),
+    (r"7+3\pi", r"(3-2\pi)+(4+5\pi)"),
     ("391", r"17\cdot 23\cdot 1^2"),
     ("41", "2^5+3^2"),
     ("113", "7^2+8^2"),

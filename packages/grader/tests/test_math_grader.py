@@ -192,3 +192,12 @@ def test_a_gold_with_several_boxes_is_unknown_unless_they_are_a_list(grader):
     assert grader.grade(r"\boxed{5}", "(a) \\boxed{3}\n(b) so \\boxed{5}").correct is None
     assert grader.grade(r"\boxed{5, 3}", r"So we get \boxed{3} and \boxed{5}.").correct
     assert grader.grade(r"\boxed{5}", r"So it is \boxed{5}, and we box \boxed{5}.").correct
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "right"),
+    [("0.5", r"0.5\%", False), ("0.5", r"50.5\%", True), ("€4.20", r"\$4.25", False),
+     ("€4.20", "€4.25", True), (r"4.2\%", r"4.25\%", True)],
+)  # fmt: skip
+def test_an_error_is_accepted_in_one_mark(gold, answer, right, grader):
+    assert grader.grades([rf"\boxed{{{answer}}}"], [gold], error=0.1)[0].correct is right

@@ -27,6 +27,20 @@ COPIES = [  # problem, gold, answer
     ("Solve $2x+3y=6$ for $y$.", r"y=\frac{6-2x}{3}", "6=3y+2x"),
     ("Let $f(x)=(x+1)^2$. Expand $f(x)$.", "x^2+2x+1", "(x+1)^2"),
     ("Let $f(x)=(x+1)^2$. Expand $f(x)$.", "x^2+2x+1", "f(x)=(x+1)^2"),
+    (r"Express $\frac{3\sqrt2}{4}$ as a decimal.", "1.060660", r"\frac{3\sqrt2}{4}"),
+    (r"Simplify $\sqrt{50}$.", r"5\sqrt2", r"\sqrt{50}"),
+    ("Compute $(2+3i)(1-i)$.", "5+i", "(2+3i)(1-i)"),
+    ("Evaluate $2^{10}$.", "1024", "2^{10}"),
+    (r"Write $0.\overline{36}$ as a fraction.", r"\frac{4}{11}", r"0.\overline{36}"),
+    (r"Write $2\frac12$ as an improper fraction.", r"\frac52", r"2\frac12"),
+    ("Write 45% as a fraction.", r"\frac{9}{20}", r"45\%"),
+    ("Convert $60^\\circ$ to radians.", r"\frac{\pi}{3}", r"60^\circ"),
+    ("Find the prime factorization of 360.", r"2^3\cdot3^2\cdot5", "360"),
+    ("Simplify the ratio $6:9$.", "2:3", "6:9"),
+    (r"Write $(1,3)\cup(2,5)$ as one interval.", "(1,5)", r"(1,3)\cup(2,5)"),
+    ("Write x^2 - 9 as a product of two binomials.", "(x-3)(x+3)", "-9+x^2"),
+    ("Which is $x^2-9$? (A) $(x-3)(x+3)$ (B) $(x-3)^2$", "(x-3)(x+3)", "x^2-9"),
+    ("The area is $(x+2)(x+3)$.\nTask: Write it as a polynomial.", "x^2+5x+6", "(x+2)(x+3)"),
 ]
 
 
@@ -48,7 +62,12 @@ RIGHT = [
     ("Find $f$ with $f(f(x))=x$ and $f(x)=x$ at 0.", "f(z)=z", "f(x)=x", "a lone value"),
     ("Is it $x+1$ or $x+2$?", "x+1", "1+x", "the gold stands there"),
     ("Divide $x^2+x$ by $x$, not $2x+1$.", "x+1", "x+1", "it is a part of another formula"),
-    (r"Express $\frac{3\sqrt2}{4}$ as a decimal.", "1.060660", r"\frac{3\sqrt2}{4}", "a value"),
+    ("The angle is $15^\\circ$. Which other one is?", "15", r"15^\circ", "a mark is no other form"),
+    ("It grows by $5\\%$. By what percentage in the end?", "5", r"5\%", "a mark is no other form"),
+    (r"Which of the lines $2x-4y+5=0$ and $2x+4y-5=0$ is it?", r"y=\frac{x}{2}+\frac54",
+     "2x-4y+5=0", "a choice in the problem"),
+    ("Factor $x^2-9$.\nA. x^2-9\nB. (x-3)(x+3)", "(x-3)(x+3)", "(x+3)(x-3)", "an option"),
+    ("Each side grows by a factor of 2. Find it.", "(n-1)(n+2)", "n^2+n-2", "no form is asked for"),
     ("Question: Factor $x^2-1$.\nAnswer: (x-1)(x+1)\n\nQuestion: Expand $(x-1)(x+1)$.\nAnswer:",
      "-1+x^2", "x^2-1", "it stands in an example"),
 ]  # fmt: skip
@@ -68,6 +87,19 @@ FORMS = [
     ("Solve $2x+3y=6$ for $y$.", r"y=\frac{6-2x}{3}", "4x+6y=12"),
     ("Express $y$ in terms of $x$ where $y-x=2$.", "y=x+2", "3y-3x=6"),
     (r"Rationalize $\frac{1}{1+\sqrt2}$.", r"\sqrt2-1", r"\frac{2}{2+2\sqrt2}"),
+    ("Factor $2x^2-2$.", "2(x-1)(x+1)", "(2x-2)(x+1)"),
+    ("Factor $x^4+64$.", "(x^2-4x+8)(x^2+4x+8)", r"(x^4+64)\cdot\frac{x}{x}"),
+    ("Factor $x^2-9$.", "(x-3)(x+3)", r"x\left(x-\frac{9}{x}\right)"),
+    ("Write $x^2-9$ as a product.", "(x-3)(x+3)", "x^2-3^2"),
+    ("Write x^2-9 as a product.", "(x-3)(x+3)", "x^2-3^2"),
+    ("Write $x^2-6x+13$ in vertex form.", "(x-3)^2+4", "x(x-6)+13"),
+    ("If $2x+3y=6$, what is $y$?", r"y=\frac{6-2x}{3}", r"x=\frac{6-3y}{2}"),
+    ("Give $x^2+y^2-2x=0$ in centre-radius form.", "(x-1)^2+y^2=1", "x^2-2x+y^2+0=0"),
+    (r"Simplify $\frac{12x}{8y}$.", r"\frac{3x}{2y}", r"\frac{6x}{4y}"),
+    (r"Simplify $\sqrt{16x}$.", r"4\sqrt{x}", r"2\sqrt{4x}"),
+    (r"Simplify $x^2\cdot x^3$.", "x^5", r"x\cdot x^4"),
+    (r"Write $\frac{40}{60}$ in simplest form.", r"\frac23", r"\frac{10}{15}"),
+    ("Find the prime factorization of 360.", r"2^3\cdot3^2\cdot5", r"8\cdot45"),
     (SIMPLIFY, POLYNOMIAL, "4(3r^3+5r-6)-6(2r^3-r^2+4r)+0"),
     (r"Simplify $\frac{4+6a}{5}-\frac{1+3a}{4}$.", r"\frac{11+9a}{20}",
      r"\frac{6a+4}{5}+\frac{-1-3a}{4}"),
@@ -84,7 +116,10 @@ def test_the_form_that_a_problem_asks_for_is_the_gold_s(problem, gold, answer):
     ("problem", "gold", "answer"),
     [
         ("Factor $x^4+64$.", "(x^2-4x+8)(x^2+4x+8)", r"(x^2+4x+8)\cdot(8-4x+x^2)"),
-        ("Factor $2x^2-2$.", "2(x-1)(x+1)", "(2x-2)(x+1)"),
+        ("Factor $x^2-2x+1$.", "(x-1)^2", "(1-x)(1-x)"),
+        ("Factor $a(x-y)-a^2$.", "a(x-y-a)", "a((x-y)-a)"),
+        (r"Evaluate $\sin 30^\circ$.", r"\frac12", "0.5"),
+        (r"Simplify $\frac{18}{24}$.", r"\frac34", "0.75"),
         ("Find the line and solve it.", "y=2x+3", "2x+3"),
         ("Find the line through both.", "y=2x+3", "2x-y+3=0"),
         ("Expand $(x+1)(x+2)$.", "x^2+3x+2", "2+3x+x^2"),
@@ -96,14 +131,64 @@ def test_the_same_form_may_be_written_in_another_way(problem, gold, answer):
     assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct
 
 
+ASKED = [  # problem, gold, answer, right
+    ("Find $f'(x)$ for $f(x)=x^2$.", "2x", "f'(x)=2x", True),
+    ("Find $E[X]$.", "3", "E[X]=3", True),
+    ("Find $xy$ if $x+y=5$.", "6", "xy=6", True),
+    ("Find $x$ if $xy=6$ and $y=1$.", "6", "xy=6", False),
+    ("Find $x$ if $2x=4$.", "2", "1+1=2", False),
+    ("Find $f'(x)$.", "2x", "f'(x)=3x", False),
+]
+
+
+@pytest.mark.parametrize(("problem", "gold", "answer", "right"), ASKED)
+def test_what_a_problem_asks_for_may_stand_before_the_value(problem, gold, answer, right):
+    assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct is right
+    assert grade(rf"\boxed{{{answer}}}", gold).correct is False
+
+
+MARKS = [  # problem, gold, answer, right
+    ("How many of them passed?", "5", r"5\%", False),
+    ("What percentage of them passed?", "5", r"5\%", True),
+    ("How likely is it?", "0.5", r"50\%", True),
+    ("How many diagonals has it?", "12", r"12^\circ", False),
+    (r"What is $\angle ABC$?", "12", r"12^\circ", True),
+    ("What is the central angle in radians?", "2", r"2^\circ", False),
+    ("What is the height of the triangle?", r"\sqrt3", r"\sqrt3^\circ", False),
+    ("What is the area of the unit circle?", r"\pi", r"180^\circ", False),
+    ("How many cents does it cost?", "50", r"\$50", False),
+    ("It was $3. How much is it now?", "50", r"\$50", True),
+    ("How much is it now, if it was 3$?", "50", r"\$50", True),
+    ("How many dollars is it?", "5", "€5", False),
+]
+
+
+@pytest.mark.parametrize(("problem", "gold", "answer", "right"), MARKS)
+def test_a_mark_stands_in_the_gold_or_in_the_problem(problem, gold, answer, right):
+    assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct is right
+    assert grade(rf"\boxed{{{answer}}}", gold).correct
+    assert grade(rf"\boxed{{{answer}}}", answer, prompt=problem).correct
+
+
+def test_a_mark_that_nobody_asked_for_is_named():
+    found = grade(r"\boxed{5\%}", "5", prompt="How many?")
+    assert found.why == "5% has another unit than 5, and units are not converted"
+
+
 def test_a_problem_is_text_or_messages():
     asked = {"role": "user", "content": SIMPLIFY}
-    example = [{"role": "user", "content": "Factor $x^2-1$."}, {"role": "assistant", "content": ""}]
+    example = [
+        {"role": "user", "content": "Factor $x^2-1$."},
+        {"role": "assistant", "content": "The answer is (x-1)(x+1)."},
+    ]
     assert problem_of([{"role": "system", "content": "Box it."}, *example, asked]) == SIMPLIFY
     assert problem_of([{"role": "user", "content": [{"type": "text", "text": "x"}, "y"]}]) == "x\ny"
     for nothing in (None, 5, [], [None], [{"role": "assistant", "content": "x"}], {"a": 1}):
         assert problem_of(nothing) == ""
-    assert problem_of("## Problem 3: a\n\n**Question:** b").strip(" *") == "b"
+    assert problem_of([asked, {"role": "assistant", "content": "All steps?"}]) == SIMPLIFY
+    example, heading = "## Problem 3: a\n**Answer:** c\n\n", "**Question:** b"
+    assert problem_of(example + heading).strip(" *") == "b"
+    assert problem_of(heading + "\nTask: c") == heading + "\nTask: c"
 
 
 @pytest.mark.parametrize(

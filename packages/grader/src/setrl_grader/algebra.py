@@ -25,6 +25,8 @@ from setrl_grader.trees import (
 
 Equal = Callable[[Tree, Tree], bool | None]
 
+TRIES = 5  # points at which a ratio may have a value
+
 
 def same_statement(gold: Part, answer: Part, equal: Equal, ordered: str = "") -> Finding:
     """Return whether two are the same statement; no, if one of them cannot be read.
@@ -107,8 +109,25 @@ def _same_up_to_sign(sign: str, one: list[Tree], other: list[Tree], equal: Equal
     same = same_up_to_factor(first, second, equal)
     if not same or sign in ("=", r"\ne"):
         return same
-    ratio = Tree("/", (first, second))
-    return equal(Tree("abs", (ratio,)), ratio)
+    return _is_positive(Tree("/", (first, second)), equal)
+
+
+def _is_positive(ratio: Tree, equal: Equal) -> bool | None:
+    """Whether a ratio that is constant is above 0: its value at one point decides."""
+    letters = sorted(letters_of(ratio))
+    for start in range(2, 2 + TRIES):
+        point = {letter: str(start + 3 * at) for at, letter in enumerate(letters)}
+        value = _at(ratio, point)
+        verdict = equal(Tree("abs", (value,)), value)
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _at(tree: Tree, point: dict[str, str]) -> Tree:
+    if tree.op == "letter":
+        return Tree("number", text=point[tree.text])
+    return Tree(tree.op, tuple(_at(part, point) for part in tree.parts), tree.text)
 
 
 def _difference(left: Tree, right: Tree) -> Tree:

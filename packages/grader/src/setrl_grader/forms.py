@@ -3,24 +3,26 @@ r"""In which form an answer is given: operations done, conditions solved, nothin
     left(answer) ⊆ left(gold)
 
 An answer leaves no operation to do that the gold does not leave as well: 17·23 is no answer to 391,
-but 3·2²⁰¹³ may have 6·2²⁰¹². What a problem asks for, the gold shows: to factor is asked where the
-gold is a product.
+but 3·2²⁰¹³ may have 6·2²⁰¹². What a problem asks for, the gold shows: where the problem holds a
+formula that is equal to the gold and has another form, the answer must have the form of the gold.
 
 An answer that copies a formula of the problem answers nothing. A formula stands there if it is
 written there, up to spaces, the order of terms, factors and sides, and commas. Few-shot examples
-before the problem do not count.
+before the problem do not count, nor do the options behind it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
+from itertools import pairwise
+from math import gcd, isqrt, prod
 
 from setrl_grader.grammar import parse
+from setrl_grader.marks import MARKS
 from setrl_grader.names import is_named, value_of
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.numbers import literal
@@ -28,12 +30,30 @@ from setrl_grader.tokens import joined, tokens
 from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of, walk, whole
 
 _ROUNDED = {"abs", "floor", "ceil", "log"}
-_SOLVE = re.compile(r"\bsolve|\bexpress\b|\bin terms of\b|\bisolate\b|\bsubject\b", re.IGNORECASE)
+_RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
+_NUMBER = ("number",)
+MAX_FACTORS = 20  # that a power is
+_SMALL = (2, 3, 5, 7, 11, 13)  # primes whose powers are taken out of a root
 MAX_LENGTH = 20_000  # characters of a problem: its end is read
+MAX_FORMULAS = 400
 _EXAMPLE = re.compile(
     r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
     re.IGNORECASE | re.MULTILINE,
 )
+_ANSWERED = re.compile(  # which ends an example
+    r"^[\s#*]*(?:(?:final\s+)?answer|solution|output|response|a)\b\s*[*:.]|####|\banswer is\b"
+    r"|\\boxed\{.*\d",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPTIONS = re.compile(
+    r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
+)
+_CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
+_OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+"
+_PLAIN = re.compile(  # a formula without dollar signs
+    rf"[-+]?{_OPERAND}(?:\s*(?:[-+*/=<>·×÷≤≥])\s*{_OPERAND})*"
+)
+_NO_FORMULA = re.compile(r"(?<!\\)[a-zA-Z]{4,}|\A[a-zA-Z]+\Z")
 FORMULA = re.compile(
     r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
 )
@@ -45,16 +65,6 @@ _BEHIND = _ENDS | {")", "}", "]", r"\\"}
 _SIDES = re.compile(  # what is between the lines of a display
     r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
 )
-_FORMS = [  # what a problem asks for → whether the gold has this form, and an answer lacks it
-    (re.compile(r"\bfactor(?:i[sz]e|ed|i[sz]ed|ing|i[sz]ation)?\b", re.IGNORECASE),
-     lambda gold, answer: _factors(answer) < _factors(gold) > 1),
-    (re.compile(r"\b(?:expand|multiply out|standard form)", re.IGNORECASE),
-     lambda gold, answer: _is_product_of_sums(answer) and not _is_product_of_sums(gold)),
-    (re.compile(r"\bsimpl(?:if|est)", re.IGNORECASE),
-     lambda gold, answer: letters_of(gold) and _size(answer) >= 2 * _size(gold)),
-    (re.compile(r"\brationali[sz]|\bradical form|\bsimplif", re.IGNORECASE),
-     lambda gold, answer: _is_over_root(answer) and not _is_over_root(gold)),
-]  # fmt: skip
 
 
 def is_undone(gold: Part, answer: Part) -> bool:
@@ -71,42 +81,192 @@ def is_undone(gold: Part, answer: Part) -> bool:
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
+    known = (tree for tree in theirs if not has(tree, {"apply", "word"}))
+    left = {_kind_left(each) for tree in known for each in walk(tree) if not letters_of(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
-    if not numbers:
-        return False
-    left = set().union(*(_left(tree) for tree in theirs if _is_constant(tree)))
-    if all(_is_exact(tree) for tree in numbers):
+    angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
+    if numbers and not angles and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    return not left <= set().union(*map(_left, numbers))
+    return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
 
 
-def is_another_form(gold: Part, answer: Part, problem: str) -> bool:
-    """Whether a problem asks for the form that the gold has, and the answer does not have it."""
-    ours, theirs = value_of(gold).tree, value_of(answer).tree
-    unsolved = answer.kind == "relation" and is_named(gold) and not _has_name_of(gold, answer)
-    if unsolved and _SOLVE.search(problem):
-        return True
-    if ours is None or theirs is None:
+def is_another_form(
+    gold: Part, answer: Part, formulas: Iterable[Part], same: Callable[[Part], bool]
+) -> bool:
+    """Whether a problem asks for the form that the gold has, and the answer does not have it.
+
+    It asks where one of its formulas is the `same` as the gold, in another form.
+    """
+    name = spaceless(gold.parts[0].text) if is_named(gold) else ""
+    wanted, left = _form_of(gold, name), _unreduced(gold)
+    if wanted == _form_of(answer, name) and _unreduced(answer) <= left:
         return False
-    return any(asked.search(problem) and lacks(ours, theirs) for asked, lacks in _FORMS)
+    return any(
+        _may_be_same(gold, each)
+        and (_form_of(each, name) != wanted or not _unreduced(each) <= left)
+        and same(each)
+        for each in formulas
+    )
 
 
-def _has_name_of(gold: Part, answer: Part) -> bool:
-    names = [each.parts[0].text.split() for each in (gold, answer)]
-    return is_named(answer) and names[0] == names[1]
-
-
-def has_operation(part: Part) -> bool:
-    """Whether a statement, without a name before it, is more than a value or a letter."""
-    part = value_of(part)
-    if part.kind == "relation":
+def is_written_otherwise(gold: Part, answer: Part) -> bool:
+    """Whether an answer is more than a letter or the gold's numbers: another form of the gold."""
+    part = value_of(answer)
+    key = spaceless(part.text)
+    marked = (MARKS[name].read(key) for name in ("a remainder", "an angle with minutes"))
+    if part.kind in ("relation", "union", "ratio", "builder") or any(marked):
         return True
-    tree = part.tree
-    if tree is None:
-        return any(map(has_operation, part.parts))
-    if _is_constant(tree):
-        return bool(_left(tree))
-    return bool(tree.parts) and not (tree.op == "-" and not tree.parts[0].parts)
+    if part.kind == "matrix" and not part.text.startswith((r"\begin", "[")):
+        return True
+    ours = set(map(_written, _leaves(gold)))
+    return any(
+        (each.op == "number" or each.parts) and _written(each) not in ours
+        for each in map(_bare, _leaves(answer))
+    )
+
+
+def key_of(tree: Tree) -> tuple[object, ...]:
+    """Return a key that is the same for expressions that are written alike, in any order."""
+    parts = tuple(map(key_of, tree.parts))
+    ordered = tuple(sorted(parts, key=repr)) if tree.op in ("+", "*") else parts
+    return tree.op, tree.text, ordered
+
+
+def _bare(tree: Tree) -> Tree:
+    return tree.parts[0] if tree.op in ("-", "degrees") and not tree.parts[0].parts else tree
+
+
+def _written(tree: Tree) -> object:
+    bare = _bare(tree)
+    return Fraction(bare.text) if bare.op == "number" else key_of(bare)
+
+
+def _may_be_same(gold: Part, formula: Part) -> bool:
+    """Whether it is worth comparing them; no form is asked for of the value of sin 30°."""
+    one, other = value_of(gold).tree, value_of(formula).tree
+    named = gold.kind == formula.kind == "relation" and gold.parts[0] != formula.parts[0]
+    if named or one is None or other is None:
+        return gold.kind == formula.kind == "relation" and _letters(gold) == _letters(formula)
+    if not letters_of(other):
+        functions = [
+            {each.op for each in walk(tree) if each.op[0] == "\\"} for tree in (one, other)
+        ]
+        return not letters_of(one) and functions[1] <= functions[0]
+    return letters_of(one) <= letters_of(other)
+
+
+def _form_of(part: Part, name: str) -> tuple[object, ...]:
+    """Return the form of a statement, without the name that the gold has, or of any name."""
+    if is_named(part) and (not name or spaceless(part.parts[0].text) == name):
+        part = value_of(part)
+    if part.tree is not None:
+        return _form(part.tree)
+    return part.kind, *sorted((_form_of(each, name) for each in part.parts), key=repr)
+
+
+def _form(tree: Tree) -> tuple[object, ...]:
+    """Return how an expression is built, without its order, and without numbers as factors."""
+    tree = tree.parts[0] if tree.op == "degrees" else tree
+    if _is_of_numbers(tree):
+        return _form_of_number(tree)
+    terms = [*_terms(tree)]
+    if len(terms) > 1:
+        return "+", *sorted((_NUMBER if _is_of_numbers(t) else _form(t) for t in terms), key=repr)
+    factors = [each for each in _factors(tree) if not _is_of_numbers(each[0])]
+    if len(factors) == 1 and factors[0][1] > 0 and factors[0][0].op == "+":
+        return _form(factors[0][0])
+    return "*", *sorted(((sign, _form_of_factor(each)) for each, sign in factors), key=repr)
+
+
+def _form_of_factor(tree: Tree) -> tuple[object, ...]:
+    if tree.op == "+":
+        below = any(
+            sign < 0 and letters_of(each) for t in _terms(tree) for each, sign in _factors(t)
+        )
+        return "+", below
+    if tree.op == "^":
+        return "^", _form(tree.parts[0]), key_of(tree.parts[1])
+    return tree.op, tree.text, *map(_form, tree.parts)
+
+
+def _form_of_number(tree: Tree) -> tuple[object, ...]:
+    if literal(tree) is not None and not has(tree, {"*", "^"}):
+        return _NUMBER
+    if tree.op == "-":
+        return _form_of_number(tree.parts[0])
+    if tree.op == "^":
+        return "^", _form_of_number(tree.parts[0]), key_of(tree.parts[1])
+    return tree.op, *sorted(map(_form_of_number, tree.parts), key=repr)
+
+
+def _is_of_numbers(tree: Tree) -> bool:
+    """Whether only whole powers, sums, products and counts are in an expression without letters."""
+    powers = (each.parts[1] for each in walk(tree) if each.op == "^")
+    return all(each.op in _RATIONAL for each in walk(tree)) and None not in map(whole, powers)
+
+
+def _terms(tree: Tree) -> Iterator[Tree]:
+    """Yield the terms of a sum, also of sums in brackets in it."""
+    if tree.op in ("+", "-"):
+        for each in tree.parts:
+            yield from _terms(each)
+    else:
+        yield tree
+
+
+def _factors(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+    """Yield the factors of a product, with -1 if they are below a line."""
+    exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else None
+    if tree.op in ("*", "/", "-"):
+        for at, part in enumerate(tree.parts):
+            yield from _factors(part, -sign if tree.op == "/" and at else sign)
+    elif exponent is None or abs(exponent) > MAX_FACTORS:
+        yield tree, sign
+    else:
+        base, turned = tree.parts[0], sign if exponent > 0 else -sign
+        top, bottom = abs(exponent).as_integer_ratio()
+        base = base if bottom == 1 else Tree("root", (base, Tree("number", text=str(bottom))))
+        power = Tree("^", (base, Tree("number", text=str(top)))) if top > 1 else base
+        repeated = base.op == "+" and bottom == 1
+        yield from [(base, turned)] * top if repeated else [(power, turned)]
+
+
+def _unreduced(part: Part) -> set[str]:
+    """Return what can be taken out in a statement: of a fraction, a root, or a factor."""
+    return {kind for tree in _leaves(part) for each in walk(tree) for kind in _reducible(each)}
+
+
+def _reducible(tree: Tree) -> Iterator[str]:
+    if tree.op == "root" and not _is_square_free(tree):
+        yield "root"
+    if tree.op not in ("*", "/"):
+        return
+    factors = [*_factors(tree)]
+    if gcd(*(_coefficient(factors, sign) for sign in (1, -1))) > 1 or (
+        tree.op == "/" and tree.parts[1].text == "1"
+    ):
+        yield "fraction"
+    others = [each for each, _ in factors if not _is_of_numbers(each)]
+    sums = [[*_terms(each)] for each in others if each.op == "+"]
+    if len(others) > 1 and any(gcd(*map(_content, terms)) > 1 for terms in sums):
+        yield "factor"
+
+
+def _content(term: Tree) -> int:
+    return _coefficient([*_factors(term)], 1)
+
+
+def _coefficient(factors: list[tuple[Tree, int]], sign: int) -> int:
+    return prod(
+        int(each.text) for each, place in factors if place == sign and each.text.isdecimal()
+    )
+
+
+def _is_square_free(root: Tree) -> bool:
+    """Whether no power of a small prime can be taken out of a root."""
+    degree = root.parts[1].text
+    inside = _coefficient([*_factors(root.parts[0])], 1)
+    return not degree.isdecimal() or all(inside % prime ** int(degree) for prime in _SMALL)
 
 
 def _letters(part: Part) -> set[str]:
@@ -145,36 +305,36 @@ def _is_exact(tree: Tree) -> bool:
     return _is_rational(tree) and not any("." in each.text for each in walk(tree))
 
 
-def _left(tree: Tree) -> set[str]:
-    """Return the kinds of operations that are left to do in a number."""
-    return {kind for each in walk(tree) if (kind := _kind_left(each))}
-
-
 def _kind_left(tree: Tree) -> str:
+    """Return the kind of the operation that is left to do in a number; "" if none is."""
     if (tree.op.startswith("\\") and tree.op != r"\exp") or tree.op in _ROUNDED:
         return "function"
     if tree.op in COUNTS:
         return "count"
     if tree.op == "+":
-        most = max(Counter(frozenset(_irrationals(term)) for term in tree.parts).values())
+        most = max(Counter(frozenset(_irrationals(term)) for term in _terms(tree)).values())
         return "sum" * (most > 1)  # of like terms
     if tree.op in ("*", "/"):
-        rational = sum(map(_is_rational, tree.parts)) > 1 and literal(tree) is None
-        return "product" * rational
+        both = tree.op == "/" and all(map(_is_rational, tree.parts))
+        signs = Counter(sign for each, sign in _flat(tree) if _is_rational(each))
+        return "product" * ((both or max(signs.values(), default=0) > 1) and literal(tree) is None)
     if tree.op == "^":
         return "power" * _is_power_left(*tree.parts)
     return "root" * (tree.op == "root" and _is_root_of_power(tree))
 
 
-def _irrationals(term: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
+    """Yield the factors of a product as they are written, with -1 if they are below a line."""
+    if tree.op not in ("*", "/", "-") or _is_rational(tree):
+        yield tree, sign
+        return
+    for at, part in enumerate(tree.parts):
+        yield from _flat(part, -sign if tree.op == "/" and at else sign)
+
+
+def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
     """Yield the factors of a term that are no rational numbers; like terms have the same."""
-    if _is_rational(term):
-        return
-    if term.op not in ("*", "/", "-"):
-        yield term, sign
-        return
-    for at, part in enumerate(term.parts):
-        yield from _irrationals(part, -sign if term.op == "/" and at else sign)
+    return (each for each in _flat(term) if not _is_rational(each[0]))
 
 
 def _is_power_left(base: Tree, exponent: Tree) -> bool:
@@ -201,35 +361,6 @@ def _is_power(number: int, degree: int) -> bool:
     return number in {near**degree for near in (about - 1, about, about + 1)}
 
 
-def _factors(tree: Tree) -> int:
-    """Return how many factors with letters a product has; a square has two."""
-    if not letters_of(tree):
-        return 0
-    if tree.op in ("*", "-"):
-        return sum(map(_factors, tree.parts))
-    exponent = whole(tree.parts[1]) if tree.op == "^" else None
-    if exponent is not None and 0 <= exponent < 100:
-        return exponent * _factors(tree.parts[0])
-    return _factors(tree.parts[0]) if tree.op == "/" else 1
-
-
-def _size(tree: Tree) -> int:
-    """Return how many numbers and letters are written."""
-    return sum(not each.parts for each in walk(tree))
-
-
-def _is_product_of_sums(tree: Tree) -> bool:
-    """Whether a sum with letters is multiplied somewhere, so that it can be expanded."""
-    return any(
-        each.op in ("*", "^") and any(part.op == "+" and letters_of(part) for part in each.parts)
-        for each in walk(tree)
-    )
-
-
-def _is_over_root(tree: Tree) -> bool:
-    return any(each.op == "/" and has(each.parts[1], {"root"}) for each in walk(tree))
-
-
 def problem_of(prompt: object) -> str:
     r"""Return the text of a problem: of the last message of a user, behind few-shot examples.
 
@@ -239,34 +370,58 @@ def problem_of(prompt: object) -> str:
     '1+2'
     """
     if isinstance(prompt, str):
-        found = list(_EXAMPLE.finditer(prompt))
-        text = prompt[found[-1].end() if found else 0 :]
+        text = _without_examples(prompt)
         return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
     given = prompt if isinstance(prompt, list | tuple) else []
-    messages = [each for each in given if isinstance(each, Mapping)]
-    users = [each.get("content") for each in messages if each.get("role") == "user"]
-    last = users[-1] if users else ""
-    blocks = last if isinstance(last, list | tuple) else [last]
+    asked: list[str] = []
+    for each in given:
+        if isinstance(each, Mapping):
+            text, is_reply = _text_of(each), each.get("role") == "assistant"
+            asked = [] if is_reply and _ANSWERED.search(text) else [*asked, text * (not is_reply)]
+    return problem_of("\n".join(filter(None, asked)))
+
+
+def _text_of(message: Mapping[str, object]) -> str:
+    content = message.get("content")
+    blocks = content if isinstance(content, list | tuple) else [content]
     texts = (each.get("text") if isinstance(each, Mapping) else each for each in blocks)
-    return problem_of("\n".join(each for each in texts if isinstance(each, str)))
+    return "\n".join(each for each in texts if isinstance(each, str))
+
+
+def _without_examples(prompt: str) -> str:
+    """Return what is behind the last example, which has a heading and an answer."""
+    found = list(_EXAMPLE.finditer(prompt))
+    for one, other in reversed([*pairwise(found)]):
+        if _ANSWERED.search(prompt[one.end() : other.start()]):
+            return prompt[other.end() :]
+    return prompt
+
+
+def stem_of(problem: str) -> str:
+    """Return what a problem gives: no options, and nothing if it asks "which of A and B"."""
+    if _CHOOSE.search(problem):
+        return ""
+    return problem[: found.start()] if (found := _OPTIONS.search(problem)) else problem
 
 
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
-    r"""Whether an answer that is more than a value stands in a problem, and the gold does not.
+    r"""Whether an answer stands in a problem, and the gold, which is written otherwise, does not.
 
     >>> problem = "Solve $2x+3y=6$ for $y$, where $x>0$."
     >>> gold = parse(r"y=\frac{6-2x}{3}")
     >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]
     [True, False, False]
     """
-    return has_operation(answer) and _stands(answer, problem) and not _stands(gold, problem, True)
+    copied = is_written_otherwise(gold, answer) and _stands(answer, problem)
+    return copied and not _stands(gold, problem, True)
 
 
 def _stands(part: Part, problem: str, whole: bool = False) -> bool:
     """Whether a statement, its value, or each of its members stands in a problem, also within."""
-    if part.kind in ("list", "()", "{}") and part.parts:
+    if part.parts and (part.kind == "list" or (part.kind in ("()", "{}") and not whole)):
         return all(_stands(each, problem, whole) for each in part.parts)
     value = value_of(part)
+    whole = whole or (value.tree is not None and literal(value.tree) is not None)
     keys = {_key(part), _key(value)}
     texts = {part.text, value.text}
     written = any(_is_written(text, problem, whole) for text in texts)
@@ -275,20 +430,26 @@ def _stands(part: Part, problem: str, whole: bool = False) -> bool:
 
 @lru_cache(maxsize=1024)
 def _keys(problem: str, whole: bool) -> frozenset[object]:
-    return frozenset(key for formula in _formulas(problem) for key in _all_keys(formula, whole))
+    return frozenset(key for formula in formulas_of(problem) for key in _all_keys(formula, whole))
 
 
-def _formulas(problem: str) -> Iterator[Part]:
-    for found in FORMULA.finditer(problem):
-        formula = next(filter(None, found.groups()), "")
-        for piece in {formula, *_SIDES.split(formula)}:
-            yield parse(normal_form(piece))
+@lru_cache(maxsize=1024)
+def formulas_of(problem: str) -> tuple[Part, ...]:
+    """Return the formulas of a problem, each also by its lines."""
+    pieces = {piece for each in _formulas(problem) for piece in (each, *_SIDES.split(each))}
+    return tuple(parse(normal_form(each)) for each in sorted(pieces)[:MAX_FORMULAS])
+
+
+def _formulas(problem: str) -> set[str]:
+    found = {next(filter(None, each.groups()), "") for each in FORMULA.finditer(problem)}
+    plain = {each.rstrip(".,:;?") for each in _PLAIN.findall(FORMULA.sub(" ; ", problem))}
+    return found | {each for each in plain if not _NO_FORMULA.search(each)}
 
 
 def _all_keys(part: Part, whole: bool) -> Iterator[object]:
     yield _key(part)
     if part.tree is not None and not whole:
-        yield from map(_key_of, walk(part.tree))
+        yield from map(key_of, walk(part.tree))
     for each in part.parts:
         yield from _all_keys(each, whole)
 
@@ -296,17 +457,11 @@ def _all_keys(part: Part, whole: bool) -> Iterator[object]:
 def _key(part: Part) -> object:
     """Return a key that is the same for statements that are written alike, in any order."""
     if part.tree is not None:
-        return _key_of(part.tree)
+        return key_of(part.tree)
     if part.kind != "relation":
         return spaceless(part.text)
     turned = part.marks.replace(">", "<").replace(r"\ge", r"\le")
     return turned, frozenset(map(_key, part.parts))
-
-
-def _key_of(tree: Tree) -> object:
-    parts = tuple(map(_key_of, tree.parts))
-    ordered = tuple(sorted(parts, key=repr)) if tree.op in ("+", "*") else parts
-    return tree.op, tree.text, ordered
 
 
 @lru_cache(maxsize=1024)

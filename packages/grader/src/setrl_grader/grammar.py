@@ -738,7 +738,7 @@ class _Reader:
             whole, _, fixed = token.partition(".")
             nines = (10 ** len(period) - 1) * 10 ** len(fixed)
             value = Fraction(int(whole + fixed), 10 ** len(fixed)) + Fraction(int(period), nines)
-            return quotient(value)
+            return quotient(value)._replace(text="periodic")
         if token.endswith(".") and self.next != "/":
             raise UnreadableError
         number = Tree("number", text=token.rstrip("."))
@@ -754,7 +754,7 @@ class _Reader:
         self.at = end
         if top >= bottom:
             raise UnreadableError
-        return quotient(Fraction(int(token) * bottom + top, bottom))
+        return quotient(Fraction(int(token) * bottom + top, bottom))._replace(text="mixed")
 
     def scaled(self, number: Tree) -> Tree:
         """Read the scale behind a number: 1.5 million is 1500000."""

@@ -14,14 +14,20 @@ from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
-from setrl_grader.forms import is_another_form, is_copied, problem_of
+from setrl_grader.forms import (
+    formulas_of,
+    is_another_form,
+    is_copied,
+    problem_of,
+    stem_of,
+)
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
 from setrl_grader.marks import choice_of
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
-from setrl_grader.numbers import read_number
+from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.stated import (
     Gold,
@@ -34,7 +40,7 @@ from setrl_grader.stated import (
     type_of,
 )
 from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
-from setrl_grader.units import split_unit
+from setrl_grader.units import one_name, split_money, split_unit, unsaid_mark
 
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
@@ -176,9 +182,34 @@ class MathGrader(Grader):
         settings = self.relative_tolerance, units, self.unevaluated
         found = judged(gold_form, answer, *settings, kind, about)
         reason = _reason(found)
+        if problem and reason == Reason.EQUAL and self._has_mark(written, answer, problem):
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "unit", gold_form, answer))
         if problem and reason == Reason.EQUAL:
-            reason = _of_problem(parse(gold_form), parse(answer, gold_form), problem)
+            reason = self._of_problem(gold_form, answer, stem_of(problem), kind)
         return Grade(reason, answer, found)
+
+    def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
+        """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
+        mark = unsaid_mark(gold, answer, problem)
+        numbers = [read_number(value_of(parse(text)).text) for text in (gold, answer)]
+        if mark != "%" or None in numbers:
+            return bool(mark)
+        right, given = (_unmarked(number) for number in numbers if number)
+        return not equal_numbers(right, given, self.relative_tolerance)
+
+    def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
+        """Return the reason why what is equal to the gold answers the problem, or does not."""
+
+        def same(formula: Part) -> bool:
+            return bool(
+                judged(gold, formula.text, self.relative_tolerance, False, True, kind).equal
+            )
+
+        parts = parse(gold), parse(answer, gold)
+        if is_copied(*parts, problem):
+            return Reason.COPIED
+        another = is_another_form(*parts, formulas_of(problem), same)
+        return Reason.UNEVALUATED if another else Reason.EQUAL
 
     def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
@@ -306,13 +337,6 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
-def _of_problem(gold: Part, answer: Part, problem: str) -> Reason:
-    """Return the reason why an answer that is equal to the gold is right, or none to a problem."""
-    if is_copied(gold, answer, problem):
-        return Reason.COPIED
-    return Reason.UNEVALUATED if is_another_form(gold, answer, problem) else Reason.EQUAL
-
-
 def _changed(form: str) -> list[str]:
     r"""Return a gold with other numbers or another letter in it, which are wrong answers.
 
@@ -371,13 +395,21 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     if grade.reason != Reason.DIFFERENT or grade.answer is None:
         return grade
     forms = [grade.answer, normal_form(gold_answer(gold))]
-    bare = (value_of(parse(form)).text for form in forms)
+    bare = [value_of(parse(form)).text for form in forms]
     answer, right = (read_number(split_unit(text)[0] if units else text) for text in bare)
-    if answer is None or right is None:
+    marks = [one_name(split_money(text)[1] or split_unit(text)[1]) for text in bare]
+    if answer is None or right is None or (all(marks) and marks[0] != marks[1]):
         return grade
+    if answer.percent != right.percent:
+        answer, right = _unmarked(answer), _unmarked(right)
     is_near = abs(answer.value - right.value) <= Fraction(str(error))
     found = Finding(True, "within the error", forms[1], forms[0])
     return replace(grade, reason=Reason.EQUAL, finding=found) if is_near else grade
+
+
+def _unmarked(number: Number) -> Number:
+    """Return a number without its percent sign, which means a hundredth."""
+    return replace(number.times(Fraction(1, 100)), percent=False) if number.percent else number
 
 
 def grade(text: str, gold: object, *, prompt: object = None) -> Grade:

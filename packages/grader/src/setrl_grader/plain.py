@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ from setrl_grader.stated import (
     normal_text,
     stated_answer,
 )
-from setrl_grader.units import UNITS, split_unit
+from setrl_grader.units import UNITS, one_name, split_money, split_unit
 
 RELATIVE_TOLERANCE = 1e-6  # of decimals, as in MathGrader
 
@@ -187,6 +187,14 @@ class NumberGrader(_PlainGrader):
         values = {number and number.value for number in found}
         return found[-1] if len(values) == 1 else None
 
+    def _grade(self, text: str, gold: object) -> Grade:
+        """Compare the numbers, and the units where both have one."""
+        found, stated = super()._grade(text, gold), stated_answer(text)
+        units = {_unit(stated.text if stated else ""), _unit(gold_answer(gold))} - {""}
+        return (
+            replace(found, reason=Reason.DIFFERENT) if found.correct and len(units) > 1 else found
+        )
+
     def _equal(self, gold: Number, answer: Number) -> bool:
         return equal_numbers(gold, answer, RELATIVE_TOLERANCE)
 
@@ -195,6 +203,13 @@ class NumberGrader(_PlainGrader):
             return f"{answer.value}{'%' * answer.percent}"
         except ValueError:  # more digits than Python writes
             return f"{answer.value.numerator:#x}/{answer.value.denominator:#x}"
+
+
+def _unit(text: str) -> str:
+    """Return the name of the currency or the unit of the last number of a text."""
+    form = normal_form(text.rpartition("=")[2])
+    letter = re.search(r"\d\s+([a-zA-Z])\Z", form)
+    return one_name(split_money(form)[1] or split_unit(form)[1] or (letter[1] if letter else ""))
 
 
 def _whole(text: str) -> Number | None:
@@ -282,6 +297,8 @@ class ChoiceGrader(_PlainGrader):
         if gold[0] != answer[0]:
             return False
         forms = [normal_form(each[1]) for each in (gold, answer)]
+        if any(map(is_value, forms)) and not _may_be_equal(gold[1], answer[1]):
+            return False
         if gold[1] and answer[1]:
             same = normal_text(gold[1]) == normal_text(answer[1])
             return same or (all(map(is_value, forms)) and same_text(*forms))
@@ -293,6 +310,14 @@ class ChoiceGrader(_PlainGrader):
 
     def _shown(self, answer: tuple[str, str]) -> str:
         return ". ".join(filter(None, answer))
+
+
+def _may_be_equal(gold: str, answer: str) -> bool:
+    """Whether what is behind two letters is not known to be two numbers."""
+    numbers = [_whole(text.rpartition("=")[2]) if text else None for text in (gold, answer)]
+    if numbers[0] is None or numbers[1] is None:
+        return True
+    return equal_numbers(numbers[0], numbers[1], RELATIVE_TOLERANCE)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ class Tree(NamedTuple):
             "degrees", "log" (of a base), a command of a function, or "apply": an unknown function,
             a sum, or a product of vectors.
         parts: Its parts.
-        text: What a leaf is: the number or the letter; of "apply" the function's name.
+        text: What a leaf is: the number or the letter; of "apply" the function's name; of "/" how a
+            number is written, "mixed" or "periodic".
     """
 
     op: str
