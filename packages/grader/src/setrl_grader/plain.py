@@ -13,7 +13,7 @@ from setrl_grader.grades import Grade, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import SCALES, parse
 from setrl_grader.marks import is_value
 from setrl_grader.names import is_name, turned, value_of
-from setrl_grader.normal_form import normal_form, same_text
+from setrl_grader.normal_form import normal_form
 from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.stated import (
     HOPE,
@@ -189,11 +189,12 @@ class NumberGrader(_PlainGrader):
 
     def _grade(self, text: str, gold: object) -> Grade:
         """Compare the numbers, and the units where both have one."""
-        found, stated = super()._grade(text, gold), stated_answer(text)
-        units = {_unit(stated.text if stated else ""), _unit(gold_answer(gold))} - {""}
-        return (
-            replace(found, reason=Reason.DIFFERENT) if found.correct and len(units) > 1 else found
-        )
+        found = super()._grade(text, gold)
+        stated = stated_answer(text) if found.correct else None
+        if stated is None:
+            return found
+        units = {_unit(stated.text), _unit(gold_answer(gold))} - {""}
+        return replace(found, reason=Reason.DIFFERENT) if len(units) > 1 else found
 
     def _equal(self, gold: Number, answer: Number) -> bool:
         return equal_numbers(gold, answer, RELATIVE_TOLERANCE)
@@ -297,16 +298,11 @@ class ChoiceGrader(_PlainGrader):
         if gold[0] != answer[0]:
             return False
         forms = [normal_form(each[1]) for each in (gold, answer)]
-        if any(map(is_value, forms)) and not _may_be_equal(gold[1], answer[1]):
-            return False
+        if any(map(is_value, forms)):
+            return _may_be_equal(gold[1], answer[1])
         if gold[1] and answer[1]:
-            same = normal_text(gold[1]) == normal_text(answer[1])
-            return same or (all(map(is_value, forms)) and same_text(*forms))
-        return (
-            is_value(forms[1])
-            or _TRUTHS.fullmatch(answer[1]) is not None
-            or not _VERDICT.search(answer[1])
-        )
+            return normal_text(gold[1]) == normal_text(answer[1])
+        return _TRUTHS.fullmatch(answer[1]) is not None or not _VERDICT.search(answer[1])
 
     def _shown(self, answer: tuple[str, str]) -> str:
         return ". ".join(filter(None, answer))
