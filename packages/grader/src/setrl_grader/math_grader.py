@@ -400,7 +400,7 @@ def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:
     marks = [one_name(split_money(text)[1] or split_unit(text)[1]) for text in bare]
     if answer is None or right is None or (all(marks) and marks[0] != marks[1]):
         return grade
-    if answer.percent != right.percent:
+    if answer.percent != right.percent and not units:  # else the sign is the unit
         answer, right = _unmarked(answer), _unmarked(right)
     is_near = abs(answer.value - right.value) <= Fraction(str(error))
     found = Finding(True, "within the error", forms[1], forms[0])
