@@ -11,7 +11,7 @@ from pathlib import Path
 FIRST = {
     "SetGRPOTrainer": ("reference/trl.html", "trl.html"),
     "pass@k": ("glossary.html", "evaluation.html"),
-    "vines": ("reference/control.html", "resettable.html"),
+    "vines": ("resettable.html", "poly-ppo.html"),
     "judge": ("judges.html", "reference/judges.html"),
     "concave counts": ("methods.html", "reference/methods.html"),
     "poly_epo": ("reference/methods.html", "methods.html"),
