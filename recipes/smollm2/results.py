@@ -23,6 +23,7 @@ from setrl.evaluate.summary import summarise
 from setrl.show.report import publish_report
 from setrl.support import files
 from setrl.support.wording import interval, markdown_table, points, signed
+from website.pictures import make_small
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS, PAGE = DOCS / "results" / "smollm2", DOCS / "pretrained.md"
@@ -64,6 +65,7 @@ def gather(folder: Path, results: Path = RESULTS) -> None:
         publish_report(run, results / RUN)
         files.write_json(results / RUN / STEPS, {"schema_version": 1, "arms": over_steps(run)})
         draw(results / RUN)
+        _tidy(results / RUN, folder)
     heats = sorted((folder / "runs" / "temperatures").glob("*.jsonl"))
     if heats:
         found = {"schema_version": 1, "models": _measured(heats)}
@@ -121,6 +123,15 @@ def draw(results: Path) -> None:
     axes[0].legend(frameon=False)
     figure.savefig(results / PICTURE, dpi=120)
     pyplot.close(figure)
+
+
+def _tidy(published: Path, folder: Path) -> None:
+    """Name no place outside of the folder of the runs, and keep pictures small."""
+    for name in ("README.md", "config.yaml"):
+        text = (published / name).read_text(encoding="utf-8")
+        files.write_text(published / name, text.replace(f"{folder.resolve().parent}/", ""))
+    for picture in published.glob("*.png"):
+        make_small(picture)
 
 
 def _measured(paths: Sequence[Path]) -> dict[str, dict[str, dict[str, float]]]:

@@ -23,7 +23,9 @@ def folder(tmp_path):
     config = yaml.safe_load((run / "config.yaml").read_text())
     arms = {**config["arms"], "concave_0": {"method": "concave_counts", "alpha": 0}}
     (run / "config.yaml").write_text(
-        yaml.safe_dump({**config, "learning_rate": 2e-4, "arms": arms})
+        yaml.safe_dump(
+            {**config, "learning_rate": 2e-4, "arms": arms, "model": str(tmp_path / "model")}
+        )
     )
     for seed in run.glob("*/seed_*"):
         files.write_json(seed / "evaluation" / "summary.json", {})
@@ -72,6 +74,8 @@ def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
     over = json.loads((kept / "countdown" / "steps.json").read_text())["arms"]
     assert over["grpo"]["strategies/correct_per_prompt"] == [1.25, 1.25]
     assert (kept / "countdown" / "steps.png").exists()
+    for name in ("README.md", "config.yaml"):
+        assert str(tmp_path.parent) not in (kept / "countdown" / name).read_text()
 
 
 def test_learning_rates_are_in_their_order_and_the_page_says_which_is_taken(tmp_path):
