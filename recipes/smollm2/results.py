@@ -28,12 +28,21 @@ from website.pictures import make_small
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS, PAGE = DOCS / "results" / "smollm2", DOCS / "pretrained.md"
 TEMPLATE = Path(__file__).with_name("pretrained.template")
-COLUMNS = {  # metric → its title, and whether it is a share
+Columns = Mapping[str, tuple[str, bool]]
+Metrics = Mapping[str, Mapping[str, float]]
+COLUMNS: Columns = {  # metric → its title, and whether it is a share
     "pass@1": ("pass@1 (%)", True),
     "pass@8": ("pass@8 (%)", True),
     "pass@64": ("pass@64 (%)", True),
     "majority@32": ("majority@32 (%)", True),
     "correct_strategies@32": ("right strategies in 32", False),
+}
+WORD_COLUMNS: Columns = {  # of word problems before any training
+    "pass@1": ("pass@1 (%)", True),
+    "pass@8": ("pass@8 (%)", True),
+    "majority@8": ("majority@8 (%)", True),
+    "strategies@8": ("forms of equations in 8", False),
+    "degenerate": ("no equation (%)", True),
 }
 LABELS = {
     "base": "base",
@@ -43,6 +52,7 @@ LABELS = {
     "concave_0": "concave counts, α = 0",
 }
 RUN = "countdown"
+HEATS, WORDS = "temperatures.json", "svamp.json"
 STEPS, PICTURE = "steps.json", "steps.png"
 OVER_STEPS = {  # what a log of training has → its title
     "reward/mean": "pass@1 of training samples",
@@ -68,8 +78,14 @@ def gather(folder: Path, results: Path = RESULTS) -> None:
         _tidy(results / RUN, folder)
     heats = sorted((folder / "runs" / "temperatures").glob("*.jsonl"))
     if heats:
-        found = {"schema_version": 1, "models": _measured(heats)}
-        files.write_json(results / "temperatures.json", files.plain_json(found))
+        _write(results / HEATS, _measured(heats, COLUMNS, ks=(1, 8, 32, 64)))
+    words = folder / "runs" / "svamp" / "base_0.7.jsonl"
+    if words.exists():
+        _write(results / WORDS, _measured([words], WORD_COLUMNS, ks=(1, 8)))
+
+
+def _write(path: Path, models: Mapping[str, Any]) -> None:
+    files.write_json(path, files.plain_json({"schema_version": 1, "models": models}))
 
 
 def _is_whole(run: Path) -> bool:
@@ -134,17 +150,19 @@ def _tidy(published: Path, folder: Path) -> None:
         make_small(picture)
 
 
-def _measured(paths: Sequence[Path]) -> dict[str, dict[str, dict[str, float]]]:
+def _measured(
+    paths: Sequence[Path], columns: Columns, ks: Sequence[int]
+) -> dict[str, dict[str, dict[str, float]]]:
     """Return model → metric → value, low, high; files NAME_seed_0, … are seeds of one model."""
     models: dict[str, dict[int, Any]] = {}
     for path in paths:
         name, _, seed = path.stem.partition("_seed_")
         models.setdefault(name, {})[int(seed or 0)] = load_evaluation(path)
-    split = summarise({"test": models}, None, ks=(1, 8, 32, 64)).splits["test"]
+    split = summarise({"test": models}, None, ks=ks).splits["test"]
     return {
         name: {
             metric: {key: getattr(one.metrics[metric], key) for key in ("value", "low", "high")}
-            for metric in COLUMNS
+            for metric in columns
             if metric in one.metrics
         }
         for name, one in split.arms.items()
@@ -164,7 +182,8 @@ def page(results: Path = RESULTS) -> str:
         headline=_headline(results / RUN),
         sweep=_sweep(results / "sweep.json"),
         arms=_arms(results / RUN),
-        temperatures=_temperatures(results / "temperatures.json"),
+        temperatures=_models(results / HEATS, COLUMNS),
+        words=_models(results / WORDS, WORD_COLUMNS),
     )
 
 
@@ -233,7 +252,7 @@ def _arms(run: Path) -> str:
         return NOT_YET
     config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
     split = files.read_json(run / "summary.json")["splits"]["test"]
-    whole = _table({LABELS[arm]: one["metrics"] for arm, one in split["arms"].items()})
+    whole = _table({LABELS[arm]: one["metrics"] for arm, one in split["arms"].items()}, COLUMNS)
     differences = {
         f"{LABELS[one['arm']]} − {LABELS[one['against']]}": one["metrics"]
         for one in split["differences"]
@@ -244,25 +263,27 @@ def _arms(run: Path) -> str:
     return (
         f"Learning rate {config['learning_rate']:g}, {seeds} seed{'s' * (seeds > 1)}; 95% "
         f"intervals.{not_run} [More figures](results/smollm2/{RUN}/README.md).\n\n{whole}\n\n"
-        f"Differences, paired by problem:\n\n{_table(differences)}\n\n"
+        f"Differences, paired by problem:\n\n{_table(differences, COLUMNS)}\n\n"
         f"![pass@k of the base and of each arm](results/smollm2/{RUN}/pass_at_k_test.png)\n\n"
         f"![Training: pass@1 rises, and right strategies](results/smollm2/{RUN}/{PICTURE})\n\n"
         f"Means of {MEAN_OF} steps each, of the samples that the arms were trained on."
     )
 
 
-def _temperatures(path: Path) -> str:
-    return _table(files.read_json(path)["models"]) if path.exists() else NOT_YET
+def _models(path: Path, columns: Columns) -> str:
+    return _table(files.read_json(path)["models"], columns) if path.exists() else NOT_YET
 
 
-def _table(models: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    head = ["", *(title for title, _ in COLUMNS.values())]
-    rows = [[name, *(_cell(found, metric) for metric in COLUMNS)] for name, found in models.items()]
+def _table(models: Mapping[str, Metrics], columns: Columns) -> str:
+    head = ["", *(title for title, _ in columns.values())]
+    rows = [
+        [name, *(_cell(found.get(metric), share) for metric, (_, share) in columns.items())]
+        for name, found in models.items()
+    ]
     return markdown_table(head, rows)
 
 
-def _cell(found: Mapping[str, Mapping[str, float]], metric: str) -> str:
-    one, share = found.get(metric), COLUMNS[metric][1]
+def _cell(one: Mapping[str, float] | None, share: bool) -> str:
     if one is None:
         return "—"
     digits, times = (1, 100) if share else (2, 1)

@@ -3,8 +3,9 @@
 Two texts are *alike* by a score: the cosine of their embeddings (all-MiniLM-L6-v2), the share of
 word bigrams that they have in common, whether they are equal, or whether they end in the same
 answer. The scores of all pairs are written once, to FOLDER/scores.jsonl, and `samples EVALUATION
-MINILM FOLDER` adds pairs of samples of a model. `python -m studies.judge_people page FOLDER` makes
-FOLDER/README.md of them, and needs neither model nor data.
+MINILM FOLDER SOURCE` adds pairs of samples of a model: `smollm2` are right ones of Countdown,
+`svamp --wrong` and `svamp_line --wrong --line` equations of word problems. `python -m
+studies.judge_people page FOLDER` makes FOLDER/README.md of them, and needs neither model nor data.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from setrl.support import files
 from setrl.tasks import domains
 from studies.judge_people.page import page
 from studies.judge_people.pairs import (
-    MODEL,
     PAIRS,
     SOLUTIONS,
     Pair,
@@ -76,22 +76,28 @@ def add_samples(
     evaluation: Annotated[Path, tyro.conf.Positional],
     minilm: Annotated[Path, tyro.conf.Positional],
     folder: Annotated[Path, tyro.conf.Positional],
+    source: Annotated[str, tyro.conf.Positional],
+    wrong: bool = False,
+    line: bool = False,
 ) -> None:
-    """Score pairs of a model's right samples, in place of those that are there.
+    """Score pairs of a model's samples, in place of those of this source that are there.
 
     Args:
         evaluation: A file of samples whose strategies a program reads.
         minilm: The folder of the model of embeddings.
         folder: Where the other scores are.
+        source: The name of what the model did.
+        wrong: Take wrong samples too, if they have a strategy.
+        line: Take the first line of each sample.
     """
     from recipes.smollm2.minilm import MiniLM
 
-    pairs = [*pairs_of_samples(evaluation)]
+    pairs = [*pairs_of_samples(evaluation, source, wrong=wrong, line=line)]
     records = scored(pairs, MiniLM(minilm))
-    kept = [one for one in files.read_lines(folder / "scores.jsonl") if one["source"] != MODEL]
+    kept = [one for one in files.read_lines(folder / "scores.jsonl") if one["source"] != source]
     files.write_lines(folder / "scores.jsonl", [*kept, *records])
     about = files.read_json(folder / "about.json")
-    others = [one for one in about["examples"] if one["source"] != MODEL]
+    others = [one for one in about["examples"] if one["source"] != source]
     files.write_json(
         folder / "about.json", {**about, "examples": [*others, *examples(pairs, records)]}
     )

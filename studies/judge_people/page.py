@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from setrl.support import files
 from setrl.support.wording import markdown_table
-from studies.judge_people.pairs import MODEL
+from studies.judge_people.pairs import LINES, MODEL, WORDS
 from studies.judge_people.scores import SCORES, Figure, accuracy, auc, best_threshold
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
@@ -20,6 +20,8 @@ READ = {  # domain → what its pairs are
     "quadratic": "solutions of a quadratic equation: factorised, by the formula, …",
     "countdown": "expressions with one value: 3*7+12, 11*3, …",
     MODEL: "the same, as SmolLM2-135M writes them after its warm-up",
+    LINES: "equations of word problems, right or wrong, as SmolLM2-135M writes them untrained",
+    WORDS: "the same, with what the model wrote behind them",
 }
 TEMPLATE = Path(__file__).with_name("template.md")
 

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from setrl import DEGENERATE
 from setrl.samples.values import Label
 from setrl.support import files
 from setrl.tasks.domains import Domain
 
 PAIRS, SOLUTIONS = "diversity_noveltybench_pairs_train.jsonl", "olympiad_multi_solutions.jsonl"
-MODEL = "smollm2"  # the source of pairs of samples of a model
+# Sources of pairs of a model's samples: Countdown; word problems, whole or the first line.
+MODEL, WORDS, LINES = "smollm2", "svamp", "svamp_line"
 
 
 @dataclass(frozen=True)
@@ -101,15 +103,26 @@ def pairs_of_domain(domain: Domain, problems: int, samples: int) -> Iterator[Pai
         yield from _balanced(domain.name, f"{domain.name}/{number}", right)
 
 
-def pairs_of_samples(evaluation: Path) -> Iterator[Pair]:
-    """Yield pairs of right samples of a model, from an evaluation and the samples beside it."""
+def pairs_of_samples(
+    evaluation: Path, source: str, *, wrong: bool = False, line: bool = False
+) -> Iterator[Pair]:
+    """Yield pairs of a model's samples, from an evaluation and the samples beside it.
+
+    Only right samples, or with `wrong` every sample that has a strategy; with `line` the first
+    line of each.
+    """
     _, *samples = files.read_lines(evaluation.parent / "samples" / evaluation.name)
-    texts = {(one["problem"], one["sample"]): one["text"] for one in samples}
+    texts = {(one["problem"], one["sample"]): _first_line(one["text"]) if line else one["text"]
+             for one in samples}  # fmt: skip
     for problem, row in enumerate(files.read_lines(evaluation)):
-        right = {texts[problem, place]: strategy for place, (strategy, correct)
-                 in enumerate(zip(row["strategies"], row["correct"], strict=True))
-                 if correct}  # fmt: skip
-        yield from _balanced(MODEL, row["id"], right)
+        kept = {texts[problem, place]: strategy for place, (strategy, correct)
+                in enumerate(zip(row["strategies"], row["correct"], strict=True))
+                if correct or (wrong and strategy not in (DEGENERATE, None))}  # fmt: skip
+        yield from _balanced(source, row["id"], kept)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
 
 
 def _balanced(source: str, name: str, strategies: Mapping[str, Label]) -> Iterator[Pair]:

@@ -37,6 +37,9 @@ def folder(tmp_path):
     for seed in (0, 1):
         one = run / "grpo" / f"seed_{seed}" / "evaluation" / "test.jsonl"
         shutil.copy(one, heats / f"grpo_1.3_seed_{seed}.jsonl")
+    words = tmp_path / "runs" / "svamp"
+    words.mkdir()
+    shutil.copy(heats / "base_0.5.jsonl", words / "base_0.7.jsonl")
     return tmp_path
 
 
@@ -52,6 +55,9 @@ def test_what_is_kept_are_the_numbers_of_the_run(folder, tmp_path):
     assert warm["loss_of_ten_updates"] == [1.55, 0.8]
     heats = json.loads((kept / "temperatures.json").read_text())["models"]
     assert set(heats) == {"base_0.5", "grpo_1.3"}
+    words = json.loads((kept / "svamp.json").read_text())["models"]["base_0.7"]
+    assert words["pass@8"]["value"] == heats["base_0.5"]["pass@8"]["value"]
+    assert set(words) == set(results.WORD_COLUMNS)
     arms = json.loads((kept / "countdown" / "summary.json").read_text())["splits"]["test"]["arms"]
     for heat, arm in {"base_0.5": "base", "grpo_1.3": "grpo"}.items():
         for metric, found in heats[heat].items():
@@ -101,4 +107,4 @@ def test_an_unfinished_folder_gives_a_page_without_results(folder, tmp_path):
     results.gather(folder, tmp_path / "kept")
     page = results.page(tmp_path / "kept")
     assert "**not finished**: 15 updates" in page
-    assert page.count(results.NOT_YET) == 3
+    assert page.count(results.NOT_YET) == 4

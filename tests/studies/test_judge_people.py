@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,11 +57,25 @@ def test_samples_of_a_model_are_paired_where_they_are_right(tmp_path):
     files.write_lines(tmp_path / "test.jsonl", [row])
     samples = [{"problem": 0, "sample": i, "text": text} for i, text in enumerate(texts)]
     files.write_lines(tmp_path / "samples" / "test.jsonl", [{"settings": {}}, *samples])
-    found = [*pairs.pairs_of_samples(tmp_path / "test.jsonl")]
+    found = [*pairs.pairs_of_samples(tmp_path / "test.jsonl", "smollm2")]
     assert [(one.first, one.second, one.same) for one in found] == [
         ("1+2", "2+1", True),
         ("1+2", "3", False),
     ]  # equal texts once, wrong ones never, as many of each kind
+
+
+def test_wrong_samples_are_paired_by_their_strategies_and_read_to_the_end_of_the_line(tmp_path):
+    (tmp_path / "samples").mkdir()
+    row = {"id": "p", "strategies": ["a-b", "a-b", "b+a", -1], "correct": [0, 0, 0, 0]}
+    files.write_lines(tmp_path / "test.jsonl", [row])
+    texts = [" 5-3=2\n\nProblem: a", "5-3=1", "3+5=8\n", "none"]
+    samples = [{"problem": 0, "sample": i, "text": text} for i, text in enumerate(texts)]
+    files.write_lines(tmp_path / "samples" / "test.jsonl", [{"settings": {}}, *samples])
+    of = partial(pairs.pairs_of_samples, tmp_path / "test.jsonl", "svamp", wrong=True)
+    found = [(one.first, one.second, one.same) for one in of(line=True)]
+    assert found == [("5-3=2", "5-3=1", True), ("5-3=2", "3+5=8", False)]
+    assert [one.first for one in of()] == [texts[0], texts[0]]
+    assert not [*pairs.pairs_of_samples(tmp_path / "test.jsonl", "svamp")]
 
 
 def test_letters_are_swapped_in_formulas_and_nowhere_else():
