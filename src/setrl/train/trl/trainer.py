@@ -266,8 +266,8 @@ class SetCredit(Gathering):
             batch = self._score_by_trainers_rules(replace(columns, cut=None), methods.dr_grpo())
             if self.combine is not None:
                 self._replace_logged_rewards("eval", batch.samples.rewards)
-            for key, value in evaluation_metrics(batch).items():
-                self._metrics["eval"][key].append(value)
+            for key, values in evaluation_metrics(batch).items():
+                self._metrics["eval"][key].extend(values)
 
     def _had_signal(self) -> bool:
         """Return whether the training had a signal before the checkpoint from which it resumed.
