@@ -369,6 +369,9 @@ class RowReader:
             pairs = [*zip(answers, chain.from_iterable(map(repeat, golds, sizes)), strict=True)]
             is_right = {pair: _is_right(*pair) for pair in {*pairs}}
             scores = [is_right[pair] for pair in pairs]
+            self.counted["unanswered"] += sum(
+                answer is None and gold is not None for answer, gold in pairs
+            )
         above = 0.5 if self.options.correct_above is None else self.options.correct_above
         correct = [None if score is None else score > above for score in scores]
         texts, turns = _texts(columns["text"]) if "text" in columns else (unknown, repeat(()))
@@ -449,6 +452,8 @@ class RowReader:
                      "no label (null, or no field), so that no strategy is known. Credit leaves "
                      "such samples out of all sets, and an evaluation leaves their problems out of "
                      "strategies@k; if no label means no strategy, give --degenerate null"),
+            ("unanswered", "sample", "no answer (null, or no field), which counts as a wrong one, "
+                           "as only the answer says what is right"),
             ("gold", "row", "another right answer than the first of its group"),
         ):  # fmt: skip
             if number := self.counted[what]:
@@ -509,7 +514,7 @@ def _texts(values: Sequence[Any]) -> tuple[Sequence[str | None], Iterable[tuple[
 def _text(value: Any) -> tuple[str | None, tuple[Any, ...]]:
     if isinstance(value, str):
         return value, ()
-    if value is None or value is MISSING:
+    if value is None or value is MISSING or value != value:  # NaN
         return None, ()
     if isinstance(value, int | float):
         return str(value), ()

@@ -226,17 +226,34 @@ def is_same(answer: str | None, gold: str) -> bool:
 
     >>> is_same("1,000", "1e3"), is_same("1,0", "10"), is_same("yes", "true")
     (True, False, False)
+    >>> is_same("9007199254740993", "9007199254740992"), is_same("1e20", "1" + "0" * 20)
+    (False, True)
     """
     if answer is None:
         return False
-    numbers = written_number(answer), written_number(gold)
-    return _normal(answer) == _normal(gold) or numbers[0] == numbers[1]
+    return _normal(answer) == _normal(gold) or _is_same_number(answer, gold)
+
+
+def _is_same_number(answer: str, gold: str) -> bool:
+    """Return whether two texts write one number, also beyond the digits of a float."""
+    number = written_number(answer)
+    if number != written_number(gold):
+        return False  # also where one is no number
+    return abs(number) < LARGEST_LABEL or _exact(answer) == _exact(gold)
+
+
+def _exact(answer: str) -> Decimal:
+    return Decimal(_without_thousands(answer).replace("−", "-"))
 
 
 def written_number(answer: str) -> float:
     """Return the number that an answer writes, also with commas between thousands; else NaN."""
+    return _digits(_without_thousands(answer))
+
+
+def _without_thousands(answer: str) -> str:
     text = answer.strip()
-    return _digits(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
+    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
 
 
 def read_pairs(value: Any, num_samples: int) -> np.ndarray:
