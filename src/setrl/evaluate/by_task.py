@@ -69,7 +69,8 @@ def estimates_by_task(
     """
 
     def of(metric: str, rows: Sequence[int]) -> Estimate:
-        return mean_over_problems(values[metric][:, rows], config, bounds_of(metric))
+        values_RP = values[metric][:, rows]
+        return mean_over_problems(values_RP, config, bounds_of(metric, [values_RP]))
 
     several = any(len(values_RP) > 1 for values_RP in values.values())
     return _each_task_and_macro(tasks_P, list(values), of, math.nan if several else config.level)
@@ -89,7 +90,7 @@ def differences_by_task(
     def of(metric: str, rows: Sequence[int]) -> Difference:
         first_RP, second_RP = values[metric]
         pair = second_RP[:, rows], first_RP[:, rows]
-        return paired_difference(*pair, config, bounds_of(metric))
+        return paired_difference(*pair, config, bounds_of(metric, pair))
 
     several = any(len(one) > 1 for pair in values.values() for one in pair)
     return _each_task_and_macro(tasks_P, list(values), of, math.nan if several else config.level)

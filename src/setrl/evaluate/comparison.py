@@ -283,7 +283,10 @@ def _strategies_verdict(
 ) -> str:
     """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
-    gaps = {name: paired_difference(b, a, config) for name, (a, b) in asked.items()}
+    gaps = {
+        name: paired_difference(b, a, config, bounds_of(name, (a, b)))
+        for name, (a, b) in asked.items()
+    }
     one, other = _short_side_names(second.name, first.name)
     return strategies_in_words(one, other, gaps, band)
 
@@ -325,7 +328,7 @@ def _paired_metrics(
     names = by_metric(list(values))
     chosen = [name for metric in metrics for name in names.get(metric, ())]
     return [
-        _paired_metric(name, *values[name], intervals, bounds_of(name, evaluations))
+        _paired_metric(name, *values[name], intervals, bounds_of(name, values[name], evaluations))
         for name in chosen
     ]
 

@@ -22,17 +22,18 @@ errors of a mean that far away:
 
     x² = t²·(SE² + w·x·(1 − x/R)/P)
 
-R is the range of a value, and w says how the variance of a problem grows with the mean. For w = 0
-this is Student's t. If no problem of P fails, w = 1 gives Wilson's interval of a share (JASA 22,
-1927), t²/(P + t²). To each side, w is the larger one of
+R is the range of a value or of a difference, and w says how the variance of a problem grows with
+the mean. For w = 0 this is Student's t. If no problem of P fails, w = 1 gives Wilson's interval of
+a share (JASA 22, 1927), t²/(P + t²). To each side, w is the larger one of
 
     Σ(d − d̄)³ / Σ(d − d̄)²          the skewness of what was seen (to one side only)
-    R·min(1, 3/N)                  what was not seen: values R away, at the end of the range
+    r·min(1, 3/N)                  what was not seen: values r away, at the end of a side's range
 
 N = (distance of a side's mean from the end of the range / its SE)² is how many problems of a kind
 would give this distance its relative error: if f problems of P fail and the others never do, N is
-f·P/(P − f). Three failures or fewer say no more than "few" (the rule of three). The bounds of both
-sides count for a difference, and all is symmetric in them.
+f·P/(P − f). It is P² if all P are equal, as one problem more may move the mean by its distance/P.
+Three failures or fewer say no more than "few" (the rule of three). The bounds of both sides count
+for a difference, and all is symmetric in them.
 `studies.comparison_coverage` measures how often such intervals contain the truth.
 
 What can be detected follows from the paired variance over problems, by the normal approximation:
@@ -404,8 +405,8 @@ def ends(
     value_K = sum_of(sides).mean(axis=1)
     least_K, most_K = (low_K, high_K) if len(sides) == 1 else (low_K - high_K, high_K - low_K)
     scale = factor**2 / problems
-    lower_K = value_K - _distance_to_end(below * scale, high_K - low_K, reach_K)
-    upper_K = value_K + _distance_to_end(above * scale, high_K - low_K, reach_K)
+    lower_K = value_K - _distance_to_end(below * scale, most_K - least_K, reach_K)
+    upper_K = value_K + _distance_to_end(above * scale, most_K - least_K, reach_K)
     return np.maximum(lower_K, least_K), np.minimum(upper_K, most_K)
 
 
@@ -450,10 +451,12 @@ def _variance_growth_unseen(
 
 
 def _problems_behind_distance(distance_KP: Floats) -> Floats:
-    """Return N, (mean/SE)², of the distances from a bound: 0 if all are 0."""
+    """Return N, (mean/SE)², of the distances from a bound: 0 if all are 0, P² if all are equal."""
     mean_K, problems = distance_KP.mean(axis=1), distance_KP.shape[1]
-    variance_K = np.maximum(distance_KP.var(axis=1, ddof=1) / problems, ROUNDING**2)
-    return np.where(mean_K > ROUNDING, mean_K**2 / variance_K, 0.0)
+    stderr_K = np.sqrt(distance_KP.var(axis=1, ddof=1) / problems)
+    stderr_K = np.where(stderr_K > ROUNDING, stderr_K, mean_K / problems)
+    ratio_K = np.divide(mean_K, stderr_K, out=np.zeros_like(mean_K), where=mean_K > ROUNDING)
+    return ratio_K**2
 
 
 def _distance_to_end(w_K: Floats, range_K: Floats, reach_K: Floats) -> Floats:

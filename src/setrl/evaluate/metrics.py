@@ -101,6 +101,7 @@ READ_FROM = {  # labels → metrics of them, which are unknown where no sample h
 }
 
 OF_REWARDS = ("max", "best_of")  # metrics whose values are rewards of samples
+OF_COUNTS = ("strategies", "correct_strategies", "effective_number")  # numbers of strategies
 
 LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
     **dict.fromkeys(
@@ -347,14 +348,26 @@ def is_known(values_RP: Floats) -> bool:
     return not np.isnan(values_RP).any(axis=0).all()
 
 
-def bounds_of(name: str, evaluations: Sequence[Evaluation] = ()) -> Bounds | None:
+def bounds_of(
+    name: str, values: Sequence[Floats], evaluations: Sequence[Evaluation] = ()
+) -> Bounds | None:
     """Return the smallest and the largest value that a metric@x can have, where these are known.
 
-    A share is between 0 and 1, and the reward of a set between those of all samples.
+    A share is between 0 and 1, and the reward of a set between those of all samples. A number of
+    strategies has no largest value: it is taken to be between the whole numbers around all that
+    were seen, so that of few samples with one strategy each the next may have two.
+
+    Args:
+        name: The metric.
+        values: Its values, (R, P) of each side.
+        evaluations: What they are of, for rewards.
     """
     metric = name.partition("@")[0]
     if METRICS[metric].share:
         return 0.0, 1.0
+    if metric in OF_COUNTS and any(map(is_known, values)):
+        low = math.floor(min(map(np.nanmin, values)))
+        return float(low), float(max(low + 1, math.ceil(max(map(np.nanmax, values)))))
     if metric not in OF_REWARDS or not evaluations:
         return None
     rewards = [one.graded_PN[one.present_PN] for one in evaluations]

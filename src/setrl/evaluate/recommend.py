@@ -13,7 +13,7 @@ import numpy as np
 
 from setrl.evaluate.estimators import Floats, count_labels
 from setrl.evaluate.intervals import Estimate, mean_over_problems
-from setrl.evaluate.metrics import metric_values
+from setrl.evaluate.metrics import bounds_of, metric_values
 from setrl.evaluate.samples import Evaluation
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import DataError
@@ -92,16 +92,21 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
     _refuse_uninformative(right_P, n_P)
     low, middle, high = np.quantile(right_P / n_P, [0.1, 0.5, 0.9]).tolist()
     metrics = metric_values(found, only=("effective_number", "top_share"))
-    of = {name: mean_over_problems(x_P) for name, x_P in metrics.items() if not np.isnan(x_P).all()}
+    of = {
+        name: mean_over_problems(x_P, bounds=bounds_of(name, [x_P]))
+        for name, x_P in metrics.items()
+        if not np.isnan(x_P).all()
+    }
     labels_PN = found.counted("strategies")
     is_large_P = n_P >= group_size
     alike_P = alike(right_P[is_large_P], n_P[is_large_P], group_size)
-    right_PC = count_labels(np.where(found.correct_PN, labels_PN, -1))
+    is_labelled_P = ~(found.correct_PN & np.isnan(found.column("strategies"))).any(axis=1)
+    right_PC = count_labels(np.where(found.correct_PN, labels_PN, -1))[is_labelled_P]
     numbers, times = np.unique((right_PC > 0).sum(axis=1), return_counts=True)
     return ShownLog(
         prompts=len(found),
         samples=(found.n, found.most),
-        success=mean_over_problems(right_P / n_P),
+        success=mean_over_problems(right_P / n_P, bounds=(0.0, 1.0)),
         success_quantiles=(low, middle, high),
         never_right=int((right_P == 0).sum()),
         always_right=int((right_P == n_P).sum()),
@@ -300,7 +305,8 @@ def _right_strategies_text(found: ShownLog) -> str:
     many = sum(times for number, times in counts.items() if number > FEW_STRATEGIES)
     parts = [f"{number} in {times}" for number, times in counts.items() if number <= FEW_STRATEGIES]
     parts += [f"more than {FEW_STRATEGIES} in {many}"] if many else []
-    return f"right strategies that a prompt shows: {', '.join(parts)} of {found.prompts} prompts"
+    prompts = sum(counts.values())  # of the others, a right sample has no label
+    return f"right strategies that a prompt shows: {', '.join(parts)} of {prompts} prompts"
 
 
 def as_json(found: ShownLog, row: TableRow, goal: Goal) -> dict[str, Any]:

@@ -278,7 +278,7 @@ def _arm_summary(
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
         metrics={
-            name: mean_over_problems(v, intervals, bounds_of(name, evaluations))
+            name: mean_over_problems(v, intervals, bounds_of(name, [v], evaluations))
             for name, v in values.items()
         },
         band=pass_band(evaluations, None, intervals) if has_pass else None,
@@ -301,7 +301,7 @@ def _arm_difference(
         arm,
         against,
         {
-            name: paired_difference(*pair, intervals, bounds_of(name, (*first, *second)))
+            name: paired_difference(*pair, intervals, bounds_of(name, pair, (*first, *second)))
             for name, pair in both.items()
         },
         band,

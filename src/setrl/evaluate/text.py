@@ -297,11 +297,20 @@ def _comparison_head(comparison: Comparison) -> str:
         [
             *lines,
             f"{problems}{split}; {comparison.intervals.in_words(seeds)}",
-            *([ONE_SEED] if seeds == 1 else []),
+            *_single_seed_notes(comparison.seeds),
             *(one.sentence(side) for side, one in comparison.ungraded.items()),
             *comparison.notes,
         ]
     )
+
+
+def _single_seed_notes(seeds: tuple[int, int]) -> Iterator[str]:
+    """Say which side's training seeds the intervals do not cover."""
+    if max(seeds) == 1:
+        yield ONE_SEED
+    elif min(seeds) == 1:
+        one, many = "AB" if seeds[0] == 1 else "BA"
+        yield f"{one} is one model: the intervals cover other seeds of {many}, none of {one}."
 
 
 def _comparison_tables(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core import methods
-from setrl.evaluate.intervals import mean_over_problems
+from setrl.evaluate.intervals import Bounds, mean_over_problems
 from setrl.evaluate.judge_audit import JudgeFindings, Labeling
 from setrl.judges.base import Group
 from setrl.samples.labels import by_first_appearance
@@ -31,6 +31,7 @@ ROWS = {
     "signs_changed": "signs of advantages changed",
     "advantage_change": "relative change of advantages",
 }
+RANGES = {"adjusted_rand": (-0.5, 1.0), "advantage_change": (0.0, 2.0)}  # of others, 0 to 1
 PROMPT_SHOWN, TEXT_SHOWN = 160, 1200  # letters
 MOST_EXAMPLES, MOST_SAMPLES = 5, 32
 DIGITS = 6
@@ -53,7 +54,7 @@ def audit_record(
     """
     comparisons = {
         name: {
-            measure: _mean_over_groups(values)
+            measure: _mean_over_groups(values, RANGES.get(measure, (0.0, 1.0)))
             for measure, values in getattr(found, name).items()
             if not (name == "itself" and measure in WITHOUT_REFERENCE)
         }
@@ -208,9 +209,9 @@ def write_audit(
     return written
 
 
-def _mean_over_groups(values: list[float]) -> dict[str, Any]:
+def _mean_over_groups(values: list[float], bounds: Bounds | None = None) -> dict[str, Any]:
     """Return a mean over groups for JSON: an undefined number is null."""
-    found = asdict(mean_over_problems(values))
+    found = asdict(mean_over_problems(values, bounds=bounds))
     found["groups"] = found.pop("problems")
     del found["per_seed"]
     return {key: value if value == value else None for key, value in found.items()}
