@@ -123,10 +123,10 @@ class Disputes:
 
     def watch(self, groups: Iterable[Graded]) -> Iterator[Graded]:
         """Yield the same groups, and compare the first answers."""
-        for graded_group in groups:
-            if graded_group.group.gold is not None and self._compared < MOST:
-                self._count_disputes(graded_group, graded_group.group.gold)
-            yield graded_group
+        for graded in groups:
+            if graded.group.gold is not None and self._compared < MOST:
+                self._count_disputes(graded, graded.group.gold)
+            yield graded
 
     def note(self) -> str:
         """Say how many grades are disputed, with the first; empty for 0."""
@@ -139,18 +139,16 @@ class Disputes:
             f"{self._first}; pass@k and majority@k follow the log; {VERIFY}"
         )
 
-    def _count_disputes(self, graded_group: Graded, gold: str) -> None:
-        graded = {
-            (s.answer, s.correct)
-            for s in graded_group.samples
-            if s.answer and s.correct is not None
+    def _count_disputes(self, graded: Graded, gold: str) -> None:
+        answers = {
+            (s.answer, s.correct) for s in graded.samples if s.answer and s.correct is not None
         }
-        for answer, right in sorted(graded):
+        for answer, right in sorted(answers):
             self._compared += 1
             if is_same(answer, gold) != right and (not right or _are_all_numbers(answer, gold)):
                 self._disputed += 1
                 self._first = self._first or (
-                    f"{answer[:60]!r} of {graded_group.group.id[:60]!r} is marked "
+                    f"{answer[:60]!r} of {graded.group.id[:60]!r} is marked "
                     f"{'right' if right else 'wrong'}, and the right answer is {gold[-60:]!r}"
                 )
 

@@ -65,7 +65,7 @@ def ranges(ks: Sequence[int], of: Sequence[int]) -> list[list[int]]:
 
 
 def strategies_in_words(
-    one: str, other: str, differences: Mapping[str, Difference], band: Band | None
+    model: str, other: str, differences: Mapping[str, Difference], band: Band | None
 ) -> str:
     """Whether one model uses fewer strategies than another, and whether it solves fewer problems.
 
@@ -74,9 +74,9 @@ def strategies_in_words(
     where the band of pass@k does at some k.
 
     Args:
-        one: The model that the sentence is about.
+        model: The model that the sentence is about.
         other: What it is compared with.
-        differences: Metric → one minus other.
+        differences: Metric → model minus other.
         band: The band of the difference of pass@k.
 
     Returns:
@@ -88,9 +88,9 @@ def strategies_in_words(
     k = right.partition("@")[2]
     wide = _direction_shown(differences[WIDE])
     start = {
-        "fewer": f"{one} uses fewer strategies than {other}",
-        "more": f"{one} uses more strategies than {other}",
-        "unclear": f"Whether {one} uses fewer strategies than {other} is not clear",
+        "fewer": f"{model} uses fewer strategies than {other}",
+        "more": f"{model} uses more strategies than {other}",
+        "unclear": f"Whether {model} uses fewer strategies than {other} is not clear",
     }[wide]
     parts = [
         f"effective number {_means_and_gap_text(differences[WIDE])}",

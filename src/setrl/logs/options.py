@@ -32,7 +32,7 @@ class VerdictWords:
     unknown: tuple[str, ...] = ()
 
     @cached_property
-    def _meaning_of_word(self) -> dict[str, bool | None]:
+    def _meaning_of(self) -> dict[str, bool | None]:
         meant_words = ((self.right, True), (self.wrong, False), (self.unknown, None))
         meaning_of: dict[str, bool | None] = {}
         for words, meaning in meant_words:
@@ -43,7 +43,7 @@ class VerdictWords:
         return meaning_of
 
     def __bool__(self) -> bool:
-        return bool(self._meaning_of_word)
+        return bool(self._meaning_of)
 
     def meant(self, value: Any) -> Any:
         """Return what a word means; any other value as it is, also in a list.
@@ -53,11 +53,7 @@ class VerdictWords:
         """
         if isinstance(value, list):
             return [self.meant(item) for item in value]
-        return (
-            self._meaning_of_word.get(_plain_word(value), value)
-            if isinstance(value, str)
-            else value
-        )
+        return self._meaning_of.get(_plain_word(value), value) if isinstance(value, str) else value
 
     def read(self, value: Any) -> float | None:
         """Return a score, or what a verdict means as 1 or 0; None if it is unknown.

@@ -236,11 +236,9 @@ def _arm_marker(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Lin
                   markeredgecolor=theme.ink, markeredgewidth=0.6, zorder=3)  # fmt: skip
 
 
-def _error_bar(estimate: WithInterval) -> np.ndarray:
+def _error_bar(mean: WithInterval) -> np.ndarray:
     """Return how far the interval goes below and above its value, (2, 1)."""
-    return np.nan_to_num([[estimate.value - estimate.low], [estimate.high - estimate.value]]).clip(
-        0
-    )
+    return np.nan_to_num([[mean.value - mean.low], [mean.high - mean.value]]).clip(0)
 
 
 def _padded_limits(estimates: Sequence[WithInterval]) -> tuple[float, float]:

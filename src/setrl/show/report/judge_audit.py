@@ -88,10 +88,7 @@ def _contradiction_examples(
 ) -> list[dict[str, Any]]:
     """Return the groups on which the judge contradicts itself most, with all its labels."""
     flips = list(enumerate(findings.itself.get("flips", [])))
-    worst = sorted(
-        (group_flips for group_flips in flips if group_flips[1] > 0),
-        key=lambda group_flips: (-group_flips[1], group_flips[0]),
-    )
+    worst = sorted((flip for flip in flips if flip[1] > 0), key=lambda flip: (-flip[1], flip[0]))
     return [
         _contradiction_example(
             place, groups[place], findings.labels[place], gold[place] if gold else None

@@ -46,16 +46,11 @@ class _NotMade(yaml.constructor.ConstructorError):
 
 def _not_made_text(node: yaml.Node, error: Exception) -> str:
     kind, text = node.tag.rpartition(":")[2], f"{node.value!s:.40}"
-    words_of = {
-        "timestamp": "a date",
-        "int": "a number",
-        "float": "a number",
-        "bool": "true or false",
-    }
+    words = {"timestamp": "a date", "int": "a number", "float": "a number", "bool": "true or false"}
     why = f" ({error})" if isinstance(error, ValueError) else ""
     return (
-        f"{text!r} is read as {words_of.get(kind, kind)}, and is none{why}: correct it, or put "
-        f"quotes around it if it is text"
+        f"{text!r} is read as {words.get(kind, kind)}, and is none{why}: correct it, or put quotes "
+        f"around it if it is text"
     )
 
 

@@ -58,11 +58,7 @@ class Entry:
 
     def of_split(self, split: str) -> dict[tuple[str, int], LogIndex]:
         """Return (arm, seed) → groups."""
-        return {
-            (arm, seed): log
-            for (log_split, arm, seed), log in self.logs.items()
-            if log_split == split
-        }
+        return {(arm, seed): log for (name, arm, seed), log in self.logs.items() if name == split}
 
     @cached_property
     def with_metrics(self) -> set[tuple[str, int]]:
