@@ -189,7 +189,7 @@ def mean_over_problems(
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
     (0.75, 0.0, 1.0)
     """
-    values = _seeds_by_problems(values_RP)
+    values = _as_seeds_by_problems(values_RP)
     kept = values[:, ~np.isnan(values).any(axis=0)]
     stderr, (low, high) = _interval_of_mean([kept], [kept], config or IntervalConfig(), bounds)
     return Estimate(
@@ -226,7 +226,7 @@ def paired_difference(
     >>> paired_difference([1.0, 0.5, 1.0, 0.7], [0.0, 0.5, 1.0, 0.5]).improvement
     0.75
     """
-    first, second = _seeds_by_problems(first_RP), _seeds_by_problems(second_RP)
+    first, second = _as_seeds_by_problems(first_RP), _as_seeds_by_problems(second_RP)
     if first.shape[1] != second.shape[1]:
         raise ValueError(
             f"both arms must have the same problems, got {first.shape[1]} and {second.shape[1]}"
@@ -305,7 +305,7 @@ def problems_needed(
     return max(1, math.ceil((_reach_for_power(power, level) * spread / difference) ** 2))
 
 
-def _seeds_by_problems(values: ArrayLike) -> Floats:
+def _as_seeds_by_problems(values: ArrayLike) -> Floats:
     array = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if array.ndim != 2:
         raise ValueError(f"values must be (seeds, problems) or (problems,), got {array.shape}")
@@ -339,7 +339,11 @@ def _interval_of_mean(
     sides = [arm.mean(axis=0, keepdims=True) for arm in arms]
     parts = [
         _variance_and_degrees(sum_of(sides)[0]),
-        *(_variance_and_degrees(one.mean(axis=1)) for one in runs if len(one) > 1),
+        *(
+            _variance_and_degrees(values_RX.mean(axis=1))
+            for values_RX in runs
+            if len(values_RX) > 1
+        ),
     ]
     reach = math.hypot(*(t_quantile(nu, config.level) * math.sqrt(v) for v, nu in parts))
     within = bounds or (min(arm.min() for arm in arms), max(arm.max() for arm in arms))
@@ -441,12 +445,12 @@ def _variance_growth_unseen(
     sides: Sequence[Floats], low_K: Floats, high_K: Floats
 ) -> tuple[Floats, Floats]:
     """Return the w of what was not seen, below and above: the second side counts the other way."""
-    found: list[tuple[Floats, Floats]] = []
+    growths: list[tuple[Floats, Floats]] = []
     for side_KP in sides:
         down_K = FEW / np.maximum(_problems_behind_distance(high_K[:, None] - side_KP), FEW)
         up_K = FEW / np.maximum(_problems_behind_distance(side_KP - low_K[:, None]), FEW)
-        found.append((down_K, up_K) if not found else (up_K, down_K))
-    below, above = (np.max(each, axis=0) for each in zip(*found, strict=True))
+        growths.append((down_K, up_K) if not growths else (up_K, down_K))
+    below, above = (np.max(each, axis=0) for each in zip(*growths, strict=True))
     return (high_K - low_K) * below, (high_K - low_K) * above
 
 

@@ -242,11 +242,14 @@ def _summarise_split(
                 f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}"
             )
     sorted_by_seed = {arm: [of_arm[s] for s in sorted(of_arm)] for arm, of_arm in arms.items()}
-    found, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
-    values = {arm: seed_values(evaluations, ks, metrics) for arm, evaluations in found.items()}
+    evaluations_by_arm, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
+    values = {
+        arm: seed_values(evaluations, ks, metrics)
+        for arm, evaluations in evaluations_by_arm.items()
+    }
     summaries = {
         arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals, ungraded.get(arm))
-        for arm, evaluations in found.items()
+        for arm, evaluations in evaluations_by_arm.items()
     }
     cold = {arm: base for arm in arms if (base := base_as_cold(arm)) and not is_base(arm)}
     pairs = [
@@ -254,9 +257,9 @@ def _summarise_split(
         if arm != BASE and arm not in cold
     ] + list(cold.items())  # fmt: skip
     differences = tuple(
-        _arm_difference(arm, against, found, values, intervals)
+        _arm_difference(arm, against, evaluations_by_arm, values, intervals)
         for arm, against in pairs
-        if against in found and arm != against
+        if against in evaluations_by_arm and arm != against
     )
     return SplitSummary(split, summaries, differences, tuple(notes))
 
@@ -290,11 +293,11 @@ def _arm_summary(
 def _arm_difference(
     arm: str,
     against: str,
-    found: Mapping[str, Sequence[Evaluation]],
+    evaluations_by_arm: Mapping[str, Sequence[Evaluation]],
     values: Mapping[str, Mapping[str, Floats]],
     intervals: IntervalConfig,
 ) -> ArmDifference:
-    first, second = found[arm], found[against]
+    first, second = evaluations_by_arm[arm], evaluations_by_arm[against]
     both = paired_values(first, second, values[arm], values[against])
     band = pass_band(first, second, intervals)
     return ArmDifference(
