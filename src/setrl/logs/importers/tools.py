@@ -139,14 +139,14 @@ def _known_fields(sample: Sample) -> Iterator[tuple[str, Any]]:
 
 
 def for_tool(tool: str, fields: FieldNames) -> FieldNames:
-    """Return the fields that the user names for a tool's log, whose score has one name: reward.
+    """Return the fields that the user names for a tool's log; if it has one score, that is reward.
 
     Raises:
         ConfigError: If fields are named that the reader does not read.
     """
-    if fields.correct and not fields.reward:
-        fields = replace(fields, correct=None, reward=fields.correct)
     readable = READERS[tool].fields
+    if fields.correct and not fields.reward and "correct" not in readable:
+        fields = replace(fields, correct=None, reward=fields.correct)
     if given := [role for role in fields.named() if role not in readable]:
         wrong, right = (
             ", ".join(f"--{role.replace('_', '-')}" for role in roles)

@@ -1,7 +1,8 @@
 """TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
 
 Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, one for each call of
-`log_extra`, advantage. Groups have no column: the samples of a prompt in a step are a group. Where
+`log_extra`, advantage; `credited_reward` of setrl's trainers with `combine` or punished truncated
+samples. Groups have no column: the samples of a prompt in a step are a group. Where
 trainers of setrl sampled the evaluation data, the advantage is NaN: these rows are left out.
 """
 
@@ -36,6 +37,7 @@ from setrl.support.wording import count
 
 COMPLETIONS = "completions_*.parquet"
 LABEL_COLUMN = "strategy"  # in which setrl's trainers write the strategies
+CREDITED_COLUMN = "credited_reward"  # what they credit, where it is no sum of the scores
 LABEL_COLUMNS = (LABEL_COLUMN, "cluster")  # and other tools
 FIXED = ("step", "prompt", "completion", "advantage", *LABEL_COLUMNS)
 
@@ -75,7 +77,8 @@ def _score_weights(
     Raises:
         ConfigError: If there are several scores and none is named, or a named one is not there.
     """
-    if fields.reward is None and len(scores) > 1:
+    reward = fields.reward or (CREDITED_COLUMN if CREDITED_COLUMN in scores else fields.correct)
+    if reward is None and len(scores) > 1:
         others = [c for c in columns if c not in (*FIXED, *scores)]
         has_labels = fields.strategy or not {*LABEL_COLUMNS}.isdisjoint(columns)
         labels = f"; --strategy names a column of strategies ({', '.join(others)})"
@@ -84,9 +87,9 @@ def _score_weights(
             f"--reward {'+'.join(scores)} --correct {scores[0]}"
             + (labels if others and not has_labels else "")
         )
-    if fields.reward is None or fields.reward in scores:
-        return {choose_score(scores, fields.reward, where): 1.0}
-    terms = [term.strip().rpartition("*") for term in fields.reward.split("+")]
+    if reward is None or reward in scores:
+        return {choose_score(scores, reward, where): 1.0}
+    terms = [term.strip().rpartition("*") for term in reward.split("+")]
     return {
         choose_score(scores, name.strip(), where): _read_weight(weight) for weight, _, name in terms
     }
