@@ -31,7 +31,7 @@ OVER_STEPS = {
 """Metric of language models → its name, and whether it is a share."""
 EXPLORED_OVER_STEPS = {
     "reward/mean": "mean reward in training",
-    "strategies/degenerate": "share without a strategy",
+    "strategies/degenerate": "share of no strategy",
     "policy/kl": "divergence from the reference (KL)",
     "length/mean": "mean length, tokens",
     "time/step": "seconds of a step",

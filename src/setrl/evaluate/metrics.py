@@ -90,7 +90,7 @@ METRICS: dict[str, Metric] = {
     "cover": Metric("Cover", "τ", share=True),
     "effective_number": Metric("effective strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
-    "degenerate": Metric("share without a strategy", "", share=True),
+    "degenerate": Metric("share of no strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),
 }
 

@@ -282,7 +282,7 @@ def _shown_lines(log: ShownLog) -> Iterator[str]:
         yield (
             f"strategies of a prompt: effective number {plain(number.value)} "
             f"{interval(number.ends)}, share of the commonest {percent(top.value)} "
-            f"{interval(top.ends, 100)}; samples without one {percent(log.degenerate)}"
+            f"{interval(top.ends, 100)}; samples of none {percent(log.degenerate)}"
         )
         yield _right_strategies_text(log)
     yield (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -251,7 +251,7 @@ def _estimate_cell(
     if estimate is None:
         return NONE
     digits = DIGITS[scale]
-    details = [interval(estimate.ends, scale, digits)]
+    details = [interval(estimate.ends, scale, digits), *_note_missing_problems(estimate)]
     if len(arm.seeds) > 1:
         values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
         details.append(f"seeds {values}")
@@ -269,10 +269,16 @@ def _difference_cell(difference: Difference | None, scale: int) -> Cell:
     digits = DIGITS[scale]
     return Cell(
         signed(scale * difference.value, digits),
-        (interval(difference.ends, scale, digits),),
+        (interval(difference.ends, scale, digits), *_note_missing_problems(difference)),
         difference.value,
         _judge_shown_difference(difference, scale),
     )
+
+
+def _note_missing_problems(estimate: Estimate | Difference) -> Iterator[str]:
+    """Say of how many problems a mean is, where some have no value."""
+    if estimate.missing:
+        yield f"{estimate.problems:,} of {estimate.problems + estimate.missing:,} problems"
 
 
 def _judge_shown_difference(difference: Difference, scale: int) -> Verdict:
