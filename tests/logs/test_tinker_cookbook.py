@@ -54,7 +54,7 @@ def test_prompts_and_texts_are_said_to_be_missing():
 def test_records_are_of_the_last_step_and_notes_say_what_lacks():
     imported = read_log("tinker", FOLDER, reward="correct")
     assert imported.notes == [
-        "only step 2 is read, of steps 0 to 2; setrl import reads more with --steps FIRST:LAST",
+        "left out: all steps but 2, of 0 to 2; setrl import reads more with --steps FIRST:LAST",
         "12 of 12 samples have no text: the summaries hold only what agents log of their turns",
     ]
     assert [(r["n"], r["step"], r["split"]) for r in imported.records] == [(4, 2, "tinker")] * 3

@@ -47,7 +47,7 @@ def test_one_file_gives_a_record_a_prompt():
 def test_the_last_step_is_read_and_shared_prompts_are_said():
     imported = read()
     assert imported.notes == [
-        "only step 3 is read, of steps 1 to 3; setrl import reads more with --steps FIRST:LAST",
+        "left out: all steps but 3, of 1 to 3; setrl import reads more with --steps FIRST:LAST",
         "several rows of the data set seem to share 1 prompt: the log does not separate their "
         "samples, which count as one group",
         "left out: 4 samples beyond n = 4 of their group",

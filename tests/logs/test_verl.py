@@ -57,7 +57,7 @@ def test_the_last_step_of_a_folder_by_number(tmp_path):
         write(tmp_path / f"{step}.jsonl", line("a", f"step {step}", 1.0, step=step))
     imported = read(tmp_path)
     assert imported.records[0]["texts"] == ["step 10"]
-    assert "step 10 is read, of steps 9 to 10" in imported.notes[0]
+    assert "left out: all steps but 10, of 9 to 10" in imported.notes[0]
 
 
 def test_minus_one_and_one_are_graded_until_a_threshold_is_given(tmp_path):

@@ -92,8 +92,9 @@ def test_trl_s_folder_of_completions_is_a_report(setrl, tmp_path):
         "--correct-above", 0.03,
     )  # fmt: skip
     assert code == 0
-    assert "only step 3 is read" in err
-    assert "trl_completions" in Path(out.strip()).read_text()
+    assert "left out: all steps but 3" in err
+    page = Path(out.strip()).read_text()
+    assert "trl_completions: left out: all steps but 3, of 1 to 3" in page
 
 
 def test_nothing_of_others_is_overwritten(setrl, tmp_path):

@@ -11,7 +11,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
-from setrl.logs.options import LogOptions
+from setrl.logs.options import LOSS, LogOptions
 from setrl.samples.types import Group
 from setrl.samples.values import read_count, read_score
 from setrl.support.errors import ConfigError, DataError
@@ -167,7 +167,7 @@ def choose_steps(
         return groups
     first, last = steps or (there[-1], there[-1])
     if steps is None and len(there) > 1:
-        notes.append(f"only step {last} is read, of steps {there[0]} to {last}; "
+        notes.append(f"{LOSS}all steps but {last}, of {there[0]} to {last}; "
                      "setrl import reads more with --steps FIRST:LAST")  # fmt: skip
     chosen = [group for group in groups if group.step is not None and first <= group.step <= last]
     if not chosen:

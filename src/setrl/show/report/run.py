@@ -21,7 +21,7 @@ from setrl.evaluate.problems import on_common
 from setrl.evaluate.samples import Evaluation, contradiction
 from setrl.evaluate.summary import SplitSummary, Summary, evaluations_of, reference_of, summarise
 from setrl.logs.importers.tools import READERS
-from setrl.logs.options import LogOptions
+from setrl.logs.options import LOSS, LogOptions
 from setrl.logs.run import Arm, Run, Seed
 from setrl.support.errors import ConfigError
 from setrl.support.wording import short_names
@@ -166,8 +166,14 @@ def data_of(
     split = summary.splits[GIVEN]
     reading += [f"note: {note}" for note in split.notes]
     contradictions = {name: contradiction(evaluation) for name, evaluation in loaded.items()}
-    contradiction_notes = [f"{name}: {note}" for name, note in contradictions.items() if note]
-    summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *contradiction_notes))
+    own_notes = [f"{name}: {note}" for name, note in contradictions.items() if note]
+    own_notes += [
+        f"{name}: {line.removeprefix('note: ')}"
+        for name, evaluation in loaded.items()
+        for line in evaluation.reading
+        if LOSS in line
+    ]
+    summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *own_notes))
     run = ReportedRun(folder).knowing(
         kind="comparison",
         record={"name": " and ".join(evaluations), "command": command, "views": list(views)},

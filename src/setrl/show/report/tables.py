@@ -128,7 +128,10 @@ def difference_table(run: ReportedRun, split: SplitSummary) -> Table:
         rows.append((_difference_name(run, difference), tuple(cells)))
     columns = [f"{name}, points" if scale == 100 else name for name, scale in scales.items()]
     start = "P" if split.split == GIVEN else f"{split.split} split: p"
-    caption = f"{start}aired differences with intervals, of pass@{k} for all k at once"
+    caption = (
+        f"{start}aired differences with intervals, of pass@{k} for all k at once; on the problems "
+        "and with as many samples as both have"
+    )
     return Table(caption, tuple(map(in_words, columns)), tuple(rows))
 
 
