@@ -107,8 +107,8 @@ def set_advantages(
         "estimator": estimator,
         "adjustment": adjustment,
     }
-    given = {name: value for name, value in options.items() if value is not None}
-    return require_method(method, given).advantages(
+    arguments = {name: value for name, value in options.items() if value is not None}
+    return require_method(method, arguments).advantages(
         rewards_BN,
         correct=correct,
         strategies=strategies,
@@ -181,12 +181,12 @@ def grouped_advantages(
     array([ 0.5,  0.5, -0.5, -0.5])
     """
     require_method(method)
-    given: dict[str, Any] = {**fields}
-    abstain = given.pop("abstain", False)
-    for name in given:
+    arguments: dict[str, Any] = {**fields}
+    abstain = arguments.pop("abstain", False)
+    for name in arguments:
         names.look_up("argument", name, dict.fromkeys(FLAT))
     groups = _read_flat_column("groups", groups_M)
-    flat = _read_flat_fields({"rewards": rewards_M, **given}, len(groups))
+    flat = _read_flat_fields({"rewards": rewards_M, **arguments}, len(groups))
     if not len(groups):
         return like(np.zeros(0), rewards_M)
     places = _places_in_table(groups)
@@ -195,10 +195,10 @@ def grouped_advantages(
     dense: dict[str, Any] = {
         name: _as_table(values_M, places, shape) for name, values_M in flat.items()
     }
-    found = method.advantages(dense.pop("rewards"), rng=rng, abstain=abstain, **dense)
-    if found.skipped_B.any():
-        warnings.warn(_small_groups_text(method, found), stacklevel=2)
-    return like(found.values_BN[places], rewards_M)
+    advantages = method.advantages(dense.pop("rewards"), rng=rng, abstain=abstain, **dense)
+    if advantages.skipped_B.any():
+        warnings.warn(_small_groups_text(method, advantages), stacklevel=2)
+    return like(advantages.values_BN[places], rewards_M)
 
 
 def _read_flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[str, np.ndarray]:
@@ -214,9 +214,9 @@ def _read_flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[s
     return flat
 
 
-def _small_groups_text(method: AnyMethod, found: Advantages) -> str:
-    small, groups = int(found.skipped_B.sum()), len(found.skipped_B)
-    largest = found.usable_BN[found.skipped_B].sum(axis=1).max()
+def _small_groups_text(method: AnyMethod, advantages: Advantages) -> str:
+    small, groups = int(advantages.skipped_B.sum()), len(advantages.skipped_B)
+    largest = advantages.usable_BN[advantages.skipped_B].sum(axis=1).max()
     return (
         f"{small} of {groups} groups {'gets' if small == 1 else 'get'} advantages of 0: "
         f"{method.name} with set_size={method.set_size} needs {method.fewest_samples} usable "

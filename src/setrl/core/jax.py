@@ -118,13 +118,13 @@ def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., TracedAdvan
             name: np.asarray(value).reshape(-1, *value.shape[len(lead) :])
             for name, value in arrays.items()
         }
-        found = method.advantages(
+        advantages = method.advantages(
             np.asarray(rewards).reshape(-1, rewards.shape[-1]),
             rng=None if seed is None else int(seed),
             abstain=abstain,
             **dense,
         )
-        parts = [getattr(found, name) for name in TracedAdvantages._fields]
+        parts = [getattr(advantages, name) for name in TracedAdvantages._fields]
         return TracedAdvantages(*(part.reshape(*lead, *part.shape[1:]) for part in parts))
 
     return call
@@ -134,12 +134,12 @@ def _shapes_of_result(shape: tuple[int, ...]) -> TracedAdvantages:
     """Return the shapes and kinds of what comes back."""
     number = jax.numpy.result_type(float)  # float64 only with jax_enable_x64
 
-    def of(ends: tuple[int, ...], kind: Any = number) -> Any:
+    def spec(ends: tuple[int, ...], kind: Any = number) -> Any:
         return jax.ShapeDtypeStruct(ends, kind)
 
-    each, prompt = shape, shape[:-1]
+    full, prompt = shape, shape[:-1]
     return TracedAdvantages(
-        of(each), of(each), of(each), of(prompt), of(each, bool), of(prompt, bool)
+        spec(full), spec(full), spec(full), spec(prompt), spec(full, bool), spec(prompt, bool)
     )
 
 

@@ -263,22 +263,22 @@ def weighted_means(weights: Sequence[float], means: Sequence[SetMeans | None]) -
 
     The variance of a sum is known of one term only.
     """
-    known = [term for term in means if term is not None]
-    if len(known) < len(means):
+    terms = [term for term in means if term is not None]
+    if len(terms) < len(means):
         return None
 
     def total(name: str) -> np.ndarray:
-        return sum(w * getattr(term, name) for w, term in zip(weights, known, strict=True))
+        return sum(w * getattr(term, name) for w, term in zip(weights, terms, strict=True))
 
-    variance = known[0].variance if len(known) == 1 else None
+    variance = terms[0].variance if len(terms) == 1 else None
     return SetMeans(
         with_BN=total("with_BN"),
         contrast_BN=total("contrast_BN"),
         mean_B=total("mean_B"),
-        gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
+        gain=(lambda: total("gain_BN")) if all(term.gain for term in terms) else None,
         variance=None if variance is None else lambda: weights[0] ** 2 * variance(),
         size_B=sum(
-            (abs(w) * term.scale_B for w, term in zip(weights, known, strict=True)),
+            (abs(w) * term.scale_B for w, term in zip(weights, terms, strict=True)),
             np.zeros(()),
         ),
     )

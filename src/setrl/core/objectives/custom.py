@@ -66,7 +66,7 @@ class FromFunction(OfFunction):
     one_set_at_a_time: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reads", tuple(self.reads) or _fields_by_parameters(self.function))
+        object.__setattr__(self, "reads", tuple(self.reads) or _infer_fields(self.function))
         for name in self.reads:
             names.look_up("field", name, dict.fromkeys(field.name for field in fields(Samples)))
 
@@ -75,22 +75,22 @@ class FromFunction(OfFunction):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
-        given = [getattr(members, "right" if name == "correct" else name) for name in self.reads]
+        columns = [getattr(members, "right" if name == "correct" else name) for name in self.reads]
         shape = members.rewards.shape[:-1]
         if self.one_set_at_a_time:
             scores = np.array(
-                [self.function(*(field[at] for field in given)) for at in np.ndindex(shape)],
+                [self.function(*(field[at] for field in columns)) for at in np.ndindex(shape)],
                 dtype=np.float64,
             )
             scores = scores.reshape(shape) if scores.ndim == 1 else scores
         else:
-            scores = self._scores_of_all(given)
+            scores = self._scores_of_all(columns)
         return self._check_scores(scores, shape, OVER_MEMBERS)
 
-    def _scores_of_all(self, given: list[np.ndarray]) -> np.ndarray:
+    def _scores_of_all(self, columns: list[np.ndarray]) -> np.ndarray:
         """One call for all sets; the error of code for a single set says what to do."""
         try:
-            return np.asarray(self.function(*given), dtype=np.float64)
+            return np.asarray(self.function(*columns), dtype=np.float64)
         except (TypeError, ValueError) as error:
             if not any(words in str(error) for words in MEANT_FOR_ONE_SET):
                 raise
@@ -100,26 +100,27 @@ class FromFunction(OfFunction):
             ) from error
 
 
-def _fields_by_parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
+def _infer_fields(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
     """Return the fields that a function names as its parameters; rewards for one other name.
 
-    >>> _fields_by_parameters(lambda correct, strategies: 0), _fields_by_parameters(lambda r: 0)
+    >>> _infer_fields(lambda correct, strategies: 0), _infer_fields(lambda r: 0)
     (('correct', 'strategies'), ('rewards',))
 
     Raises:
         ValueError: If it needs several values, and one of them is not named after a field.
     """
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function in C
         return ("rewards",)
     needed = tuple(
-        one.name
-        for one in found
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     )
-    known = {field.name for field in fields(Samples)}
-    if needed and known.issuperset(needed):
+    field_names = {field.name for field in fields(Samples)}
+    if needed and field_names.issuperset(needed):
         return needed
     if len(needed) > 1:
         raise ValueError(
@@ -198,10 +199,10 @@ class FromCounts(OfFunction):
         counts_MCT[:, cells.strategy_G, cells.correct_G] = held_MG
         chance_M = np.prod(binomials(n, k)[cells.size_G, held_MG], axis=1) / binomials(n, k)[n, k]
         scores_M = self._scores_of_counts(counts_MCT)
-        usual = scores_M[chance_M.argmax()]
-        above_M = chance_M * (scores_M - usual)
+        usual_score = scores_M[chance_M.argmax()]
+        above_M = chance_M * (scores_M - usual_score)
         extra_G = total(above_M * (held_MG * (n / (k * cells.size_G)) - 1).T)
-        return usual + above_M.sum(), extra_G[cells.at_N]
+        return usual_score + above_M.sum(), extra_G[cells.at_N]
 
     def _scores_of_counts(self, counts: np.ndarray) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
@@ -251,7 +252,7 @@ def _compositions(size_G: np.ndarray, total: int) -> np.ndarray:
         choices_M = most_M - fewest_M + 1
         parent = np.repeat(np.arange(len(left_M)), choices_M)
         ordinal = np.arange(len(parent)) - np.repeat(np.cumsum(choices_M) - choices_M, choices_M)
-        taken = fewest_M[parent] + ordinal
-        held_MG = np.column_stack([held_MG[parent], taken])
-        left_M = left_M[parent] - taken
+        taken_M = fewest_M[parent] + ordinal
+        held_MG = np.column_stack([held_MG[parent], taken_M])
+        left_M = left_M[parent] - taken_M
     return held_MG

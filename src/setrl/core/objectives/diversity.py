@@ -131,8 +131,8 @@ class ExtraShare(StrategyDiversity):
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
         """(C − 1 − Σ_c 1{S misses c} + 1{S misses all}) / (K − 1)."""
-        others = max(set_size - 1, 1)
-        return Misses((count_B - 1) / others, each=-1 / others, none_B=1 / others)
+        num_others = max(set_size - 1, 1)
+        return Misses((count_B - 1) / num_others, each=-1 / num_others, none_B=1 / num_others)
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +149,8 @@ class MixedShare(StrategyDiversity):
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
         """(C − Σ_c 1{S misses c} − Σ_c 1{S misses all but c} + C·1{S misses all}) / K."""
-        each = -1 / set_size
-        return Misses(count_B / set_size, each=each, rest=each, none_B=count_B / set_size)
+        factor = -1 / set_size
+        return Misses(count_B / set_size, each=factor, rest=factor, none_B=count_B / set_size)
 
 
 @dataclass(frozen=True, repr=False)

@@ -78,8 +78,8 @@ def _strategy_sizes(strategies: np.ndarray) -> np.ndarray:
 
 def _labels_of_succeeding(strategies_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
     """Labels from 1 of the strategies that have a correct member, and 0 for all other samples."""
-    found = find_labels(strategies_BN)
-    succeeds_BN = found.of_own(found.total(correct_BN)) > 0
+    labels = find_labels(strategies_BN)
+    succeeds_BN = labels.of_own(labels.total(correct_BN)) > 0
     return np.where(succeeds_BN, strategies_BN + 1, 0)
 
 
