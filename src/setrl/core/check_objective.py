@@ -172,7 +172,7 @@ def _report_without_cost(
     sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
     scores_BS = score_sets(objective, samples, sets_SK)
     enumerated = Enumerated()(objective, samples, set_size, None).means
-    share = _additive_share(enumerated, samples.num_samples, set_size)
+    share = _measure_additive_share(enumerated, samples.num_samples, set_size)
     return replace(
         report,
         problems=tuple(_find_problems(objective, samples, sets_SK, scores_BS, enumerated, rng)),
@@ -294,7 +294,7 @@ def _renumber_strategies(strategies_BN: np.ndarray, rng: np.random.Generator) ->
     return np.where(strategies_BN == DEGENERATE, DEGENERATE, number_C[strategies_BN])
 
 
-def _additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
+def _measure_additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
     """R² of the scores on membership, over all sets of all prompts.
 
     Least squares over all sets gives sample i the coefficient (N−1)/N·(u − v), which explains

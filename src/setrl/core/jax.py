@@ -77,15 +77,15 @@ def set_advantages(
     [[1.0, -0.5, -0.5], [0.0, 0.0, 0.0]]
     """
     require_method(method)
-    rewards, abstain = _without_gradient(rewards_BN), fields.pop("abstain", False)
-    arrays = {name: _without_gradient(value) for name, value in fields.items() if value is not None}
+    rewards, abstain = _stop_gradient(rewards_BN), fields.pop("abstain", False)
+    arrays = {name: _stop_gradient(value) for name, value in fields.items() if value is not None}
     _check_shapes(method, rewards, arrays)
     call = _call_on_host(method, abstain)
     # What learns from other prompts, or draws sets, is called once for each batch under `vmap`.
     apart = rng is not None or _may_mix_prompts(method)
     return jax.pure_callback(
         call,
-        _shapes_of_result(rewards.shape),
+        _describe_result(rewards.shape),
         rewards,
         arrays,
         None if rng is None else jax.numpy.asarray(rng),
@@ -93,7 +93,7 @@ def set_advantages(
     )
 
 
-def _without_gradient(value: Array) -> jax.Array:
+def _stop_gradient(value: Array) -> jax.Array:
     return jax.lax.stop_gradient(jax.numpy.asarray(value))
 
 
@@ -130,7 +130,7 @@ def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., TracedAdvan
     return call
 
 
-def _shapes_of_result(shape: tuple[int, ...]) -> TracedAdvantages:
+def _describe_result(shape: tuple[int, ...]) -> TracedAdvantages:
     """Return the shapes and kinds of what comes back."""
     number = jax.numpy.result_type(float)  # float64 only with jax_enable_x64
 

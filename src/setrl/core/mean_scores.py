@@ -67,14 +67,14 @@ def mean_set_scores(
         chosen = [sizes[place] for place in fitting]
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(generator)
-        mean_KB[np.ix_(fitting, prompts)] = _means_of_whole_prompts(
+        mean_KB[np.ix_(fitting, prompts)] = _average_whole_prompts(
             samples, objective, chosen, drawing
         )
     advance(generator, drawing)
     return like(mean_KB, rewards_BN)
 
 
-def _means_of_whole_prompts(
+def _average_whole_prompts(
     samples: Samples, objective: Objective, sizes: Sequence[int], rng: np.random.Generator | None
 ) -> np.ndarray:
     """Return the means of prompts that have all their samples."""

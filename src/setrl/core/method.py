@@ -123,20 +123,20 @@ class AnyMethod(ABC):
         # skipped.
         self.check_samples(samples.num_samples)
         generator = None if rng is None else np.random.default_rng(rng)
-        return _convert_arrays(_advantages_of_ragged(samples, self, generator), rewards_BN)
+        return _convert_arrays(_credit_ragged(samples, self, generator), rewards_BN)
 
     def __add__(self, other: AnyMethod) -> MethodSum:
         """Aᵢ + Bᵢ, as one flat sum."""
         if not isinstance(other, AnyMethod):
             return NotImplemented
-        left, right = _as_sum(self), _as_sum(other)
+        left, right = _to_sum(self), _to_sum(other)
         return MethodSum(left.parts + right.parts, left.weights + right.weights)
 
     def __mul__(self, weight: float) -> MethodSum:
         """weight·Aᵢ."""
         if not isinstance(weight, Real):
             return NotImplemented
-        total = _as_sum(self)
+        total = _to_sum(self)
         return MethodSum(total.parts, tuple(float(weight) * factor for factor in total.weights))
 
     __rmul__ = __mul__
@@ -240,8 +240,8 @@ class Method(AnyMethod):
         num_prompts, n = samples.rewards.shape
         step = max(1, BLOCK // n)
         if num_prompts <= step or not self.is_light:
-            return _advantages_of_whole(samples, self, rng)
-        return _advantages_in_blocks(samples, self, step)
+            return _credit_whole(samples, self, rng)
+        return _credit_in_blocks(samples, self, step)
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,7 +333,7 @@ class MethodSum(AnyMethod):
 
         used = dict.fromkeys(part.estimator for part in parts)
         values_BN, stderr_BN = _apply_adjustment(
-            total("values_BN"), _joint_stderr(self.weights, parts), self.adjustment, samples
+            total("values_BN"), _join_stderrs(self.weights, parts), self.adjustment, samples
         )
         return Advantages(
             values_BN=values_BN,
@@ -348,7 +348,7 @@ class MethodSum(AnyMethod):
         )
 
 
-def _joint_stderr(weights: tuple[float, ...], parts: list[Advantages]) -> np.ndarray | None:
+def _join_stderrs(weights: tuple[float, ...], parts: list[Advantages]) -> np.ndarray | None:
     """√Σ (weight·stderr)²; None where all parts are exact, or where one is not known."""
     if any(part.stderr_BN is None and not part.is_exact for part in parts):
         return None
@@ -357,7 +357,7 @@ def _joint_stderr(weights: tuple[float, ...], parts: list[Advantages]) -> np.nda
     return np.sqrt(sum(squares)) if squares else None
 
 
-def _as_sum(method: AnyMethod) -> MethodSum:
+def _to_sum(method: AnyMethod) -> MethodSum:
     is_flat = isinstance(method, MethodSum) and method.adjustment is None
     return method if is_flat else MethodSum((method,), (1.0,))  # type: ignore[return-value]
 
@@ -401,7 +401,7 @@ class Collected:
         )
 
 
-def _advantages_of_ragged(
+def _credit_ragged(
     samples: Samples, method: AnyMethod, rng: np.random.Generator | None
 ) -> Advantages:
     """Return the advantages of ragged prompts: computed together for prompts of one size."""
@@ -417,7 +417,7 @@ def _advantages_of_ragged(
     return collected.advantages(usable_BN)
 
 
-def _advantages_in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
+def _credit_in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     """Return the advantages, computed for a few prompts at a time.
 
     New arrays of the whole batch would take longer than the arithmetic; arrays of a block stay in
@@ -426,13 +426,11 @@ def _advantages_in_blocks(samples: Samples, method: Method, step: int) -> Advant
     collected = Collected(samples.rewards.shape)
     for start in range(0, len(samples.rewards), step):
         at = slice(start, start + step)
-        collected.add(at, at, _advantages_of_whole(samples.of_prompts(at), method, None))
+        collected.add(at, at, _credit_whole(samples.of_prompts(at), method, None))
     return collected.advantages(np.ones(samples.rewards.shape, dtype=bool))
 
 
-def _advantages_of_whole(
-    samples: Samples, method: Method, rng: np.random.Generator | None
-) -> Advantages:
+def _credit_whole(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:
     """Advantages of prompts that have all their samples."""
     unshaped = samples
     if method.shaping is not None:
@@ -443,13 +441,13 @@ def _advantages_of_whole(
     if baseline.needs_gain:
         gain_BN = _gain_over_smaller(credit, samples, method, rng)
     if gain_BN is not None and baseline.averages_sizes:
-        gain_BN = _mean_gain_over_sizes(gain_BN, samples, method, rng)
+        gain_BN = _average_gain(gain_BN, samples, method, rng)
     values_BN, stderr_BN = baseline(credit, gain_BN), baseline.stderr(credit)
     if credit.stderr_contrast_BN is not None:
         # A sample that no drawn set holds, or that all of them hold, shows no difference.
         values_BN = np.where(np.isnan(values_BN), 0.0, values_BN)
     if method.reduction != "mean" or method.scale is not None:
-        factor_BN = _reduction_and_scale(values_BN, credit, method)
+        factor_BN = _compute_factor(values_BN, credit, method)
         values_BN = values_BN * factor_BN
         stderr_BN = None if stderr_BN is None else stderr_BN * factor_BN
     values_BN, stderr_BN = _apply_adjustment(values_BN, stderr_BN, method.adjustment, unshaped)
@@ -492,7 +490,7 @@ def _gain_over_smaller(
     return gain_without_rounding(credit.means, smaller.means, given_B)
 
 
-def _mean_gain_over_sizes(
+def _average_gain(
     gain_BN: np.ndarray, samples: Samples, method: Method, rng: np.random.Generator | None
 ) -> np.ndarray:
     """Return the mean of u − w over sets of 1 to K, given it for K."""
@@ -503,7 +501,7 @@ def _mean_gain_over_sizes(
     return gain_BN / method.set_size
 
 
-def _reduction_and_scale(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
+def _compute_factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
     """Return what the reduction and the scale multiply the advantages by; (N,) or (B, 1)."""
     factor = credit.share_N * credit.num_sets if method.reduction == "sum" else np.ones(1)
     if np.isinf(factor).any():

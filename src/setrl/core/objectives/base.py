@@ -169,7 +169,7 @@ class Objective(ABC):
         """(f + g)(S) = f(S) + g(S), as one flat sum."""
         if not isinstance(other, Objective):
             return NotImplemented
-        left, right = _as_sum(self), _as_sum(other)
+        left, right = _to_sum(self), _to_sum(other)
         return Sum(left.terms + right.terms, left.weights + right.weights)
 
     def __sub__(self, other: Objective) -> Sum:
@@ -181,14 +181,14 @@ class Objective(ABC):
 
         Numbers and sums are multiplied out, so that products with an exact form are found.
         """
-        left = _as_sum(self)
+        left = _to_sum(self)
         if isinstance(other, Real):
             return Sum(left.terms, tuple(weight * float(other) for weight in left.weights))
         if not isinstance(other, Objective):
             return NotImplemented
         if not isinstance(self, Sum) and not isinstance(other, Sum):
             return Product(self, other)
-        right = _as_sum(other)
+        right = _to_sum(other)
         products = tuple(Product(a, b) for a in left.terms for b in right.terms)
         return Sum(products, tuple(a * b for a in left.weights for b in right.weights))
 
@@ -331,7 +331,7 @@ def product(left: Objective, right: Objective) -> Sum | Product:
     return left * right
 
 
-def _as_sum(objective: Objective) -> Sum:
+def _to_sum(objective: Objective) -> Sum:
     return objective if isinstance(objective, Sum) else Sum((objective,), (1.0,))
 
 

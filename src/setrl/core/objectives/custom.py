@@ -84,10 +84,10 @@ class FromFunction(OfFunction):
             )
             scores = scores.reshape(shape) if scores.ndim == 1 else scores
         else:
-            scores = self._scores_of_all(columns)
+            scores = self._score_all(columns)
         return self._check_scores(scores, shape, OVER_MEMBERS)
 
-    def _scores_of_all(self, columns: list[np.ndarray]) -> np.ndarray:
+    def _score_all(self, columns: list[np.ndarray]) -> np.ndarray:
         """One call for all sets; the error of code for a single set says what to do."""
         try:
             return np.asarray(self.function(*columns), dtype=np.float64)
@@ -161,7 +161,7 @@ class FromCounts(OfFunction):
         row = np.where(strategies == DEGENERATE, k, first)
         in_row = (row[..., None] == np.arange(k + 1)) * 1.0
         kind = members.right[..., None] == [False, True]
-        return self._scores_of_counts(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
+        return self._score_counts(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return sums over all compositions of K into the cells (strategy, correct) of a prompt.
@@ -170,41 +170,39 @@ class FromCounts(OfFunction):
         """
         if not self.has_closed_form(samples, set_size).all():
             return None
-        means = [self._prompt_means(cells, set_size) for cells in self._cells_of_prompts(samples)]
+        means = [self._average_prompt(cells, set_size) for cells in self._find_all_cells(samples)]
         mean_B, extra_BN = (np.array(part) for part in zip(*means, strict=True))
         return SetMeans.above(mean_B, extra_BN, set_size)
 
     def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray:
         """Return whether a prompt has no more than `max_compositions`."""
         counts = [
-            _num_compositions(cells.size_G, set_size) for cells in self._cells_of_prompts(samples)
+            _count_compositions(cells.size_G, set_size) for cells in self._find_all_cells(samples)
         ]
         return np.array(counts) <= self.max_compositions
 
-    def _cells_of_prompts(self, samples: Samples) -> list[_Cells]:
+    def _find_all_cells(self, samples: Samples) -> list[_Cells]:
         correct_BN = samples.right
-        return [
-            _cells_of_prompt(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)
-        ]
+        return [_find_cells(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)]
 
-    def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
+    def _average_prompt(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
 
         Scores are counted from the score of the likeliest composition: where nearly all sets have
         the same score, what is left is small, and has all its digits.
         """
         n, k = len(cells.at_N), set_size
-        held_MG = _compositions(cells.size_G, k)
+        held_MG = _list_compositions(cells.size_G, k)
         counts_MCT = np.zeros((len(held_MG), max(cells.strategy_G.max(), 0) + 2, 2))
         counts_MCT[:, cells.strategy_G, cells.correct_G] = held_MG
         chance_M = np.prod(binomials(n, k)[cells.size_G, held_MG], axis=1) / binomials(n, k)[n, k]
-        scores_M = self._scores_of_counts(counts_MCT)
+        scores_M = self._score_counts(counts_MCT)
         usual_score = scores_M[chance_M.argmax()]
         above_M = chance_M * (scores_M - usual_score)
         extra_G = total(above_M * (held_MG * (n / (k * cells.size_G)) - 1).T)
         return usual_score + above_M.sum(), extra_G[cells.at_N]
 
-    def _scores_of_counts(self, counts: np.ndarray) -> np.ndarray:
+    def _score_counts(self, counts: np.ndarray) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
         hint = "the last two axes of its argument run over the strategies and over wrong, correct"
         scores = np.asarray(self.function(counts), dtype=np.float64)
@@ -227,7 +225,7 @@ class _Cells(NamedTuple):
     size_G: np.ndarray
 
 
-def _cells_of_prompt(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
+def _find_cells(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
     """Return the cells of one prompt that have samples."""
     labels, strategy_N = np.unique(labels_N, return_inverse=True)
     key_N = 2 * (strategy_N - (labels[0] == DEGENERATE)) + correct_N
@@ -235,7 +233,7 @@ def _cells_of_prompt(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
     return _Cells(at_N, key_G // 2, key_G % 2, size_G)
 
 
-def _num_compositions(size_G: np.ndarray, total: int) -> float:
+def _count_compositions(size_G: np.ndarray, total: int) -> float:
     """How many ways there are to take `total` out of cells of these sizes."""
     ways_K = np.eye(total + 1)[0]
     for size in size_G:
@@ -243,7 +241,7 @@ def _num_compositions(size_G: np.ndarray, total: int) -> float:
     return ways_K[total]
 
 
-def _compositions(size_G: np.ndarray, total: int) -> np.ndarray:
+def _list_compositions(size_G: np.ndarray, total: int) -> np.ndarray:
     """All ways to take `total` out of cells of these sizes, one a row: (M, G)."""
     held_MG, left_M = np.zeros((1, 0), dtype=np.int64), np.array([total])
     after_G = np.append(np.cumsum(size_G[::-1])[::-1], 0)[1:]  # what the later cells can give

@@ -39,7 +39,7 @@ def times_mean(
     contrast_BN *= slope_B[:, None]
     mean_B = k * constant_B * mean_B
     size_B = np.abs(slope_B) * (values.high_B - values.low_B)
-    for factor, line in _terms_of_diversity(form, values, strategies, k):
+    for factor, line in _list_terms(form, values, strategies, k):
         part_BN = strategies.gather(factor * line.slope_CB)
         part_BN *= values_BN
         part_BN += strategies.gather(factor * line.level_CB)
@@ -84,7 +84,7 @@ class _Line(NamedTuple):
     size_B: np.ndarray
 
 
-def _terms_of_diversity(
+def _list_terms(
     form: Misses, values: _Values, strategies: LabelTable, set_size: int
 ) -> Iterator[tuple[np.ndarray | float, _Line]]:
     """Yield the terms of the diversity, with their factors."""
@@ -98,7 +98,7 @@ def _terms_of_diversity(
 
 def _line_missing_each(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """Σ_c R(S)·1{S misses strategy c}."""
-    group = _means_of_missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
+    group = _average_missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
     lines = group.lines * (strategies.size_CB > 0)
     totals = over_rows(lines)
     slope_CB, level_CB = totals[:2, None] - lines[:2]
@@ -113,7 +113,7 @@ def _line_missing_each_rest(values: _Values, strategies: LabelTable, set_size: i
     """
     size_CB, is_strategy_CB = strategies.size_CB, strategies.size_CB > 0
     others_CB = size_CB.sum(axis=0) - size_CB
-    group = _means_of_missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
+    group = _average_missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
     slope_B, level_B, mean_B, size_B = over_rows(group.lines * is_strategy_CB)
     level_CB = strategies.others(group.held) + group.lines[1]
     return _Line(
@@ -126,7 +126,7 @@ def _line_missing_each_rest(values: _Values, strategies: LabelTable, set_size: i
 
 def _line_missing_all(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """R(S)·1{S misses every strategy}: S has only degenerate samples."""
-    group = _means_of_missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
+    group = _average_missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
     slope_B, level_B, mean_B, size_B = group.lines
     is_strategy_CB = strategies.size_CB > 0
     return _Line(
@@ -168,7 +168,7 @@ class _Missed(NamedTuple):
     held_size: np.ndarray
 
 
-def _means_of_missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) -> _Missed:
+def _average_missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) -> _Missed:
     """Return the means for groups of these sizes, with these sums of values outside of them."""
     n, k = values.num_samples, set_size
     slope, joint, mean, held = _unit_tables(n, k).take(size, axis=1)
