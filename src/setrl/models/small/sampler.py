@@ -150,8 +150,8 @@ def _cut_after_end(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[in
 
 def end_ids(*configs: Any) -> list[int]:
     """Return the tokens that end a sample, by the first config that names some."""
-    named = (config.eos_token_id for config in configs if config is not None)
-    ends: Any = next((one for one in named if one is not None), [])
+    values = (config.eos_token_id for config in configs if config is not None)
+    ends: Any = next((value for value in values if value is not None), [])
     return [ends] if isinstance(ends, int) else list(ends)
 
 
