@@ -273,9 +273,8 @@ def count_labels(rng: np.random.Generator, cell: Cell, truth: Mapping[str, float
     tallies = Tallies()
     sides, values = label_values(rng, cell, BATCH)
     for name, (first, second) in values.items():
-        bounds = bounds_of(name, sides)
         for a, b in zip(first, second, strict=True):
-            ends = paired_difference(b, a, CONFIG, bounds).ends
+            ends = paired_difference(b, a, CONFIG, bounds_of(name, (a, b), sides)).ends
             tallies.add(name, ends, truth[name])
             kept = np.isfinite(a + b).all(axis=0)
             tallies.add(f"before {name}", percentiles((b - a)[:, kept])[:, 0], truth[name])

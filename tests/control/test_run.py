@@ -42,7 +42,7 @@ def as_a_new_process(folder: Path, *, accept: bool = False) -> None:
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch, at_once():
-        for name in ("_own_modules", "_code", "_last"):  # what a process has loaded
+        for name in ("_own_modules", "_fingerprints", "_last_file"):  # what a process has loaded
             patch.setattr(loading, name, {})
         for name in MODULES:
             sys.modules.pop(name, None)

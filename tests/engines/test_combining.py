@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
+from datasets import Dataset
 from trl import GRPOTrainer
 
 from setrl.core import methods
+from setrl.logs import FieldNames, LogOptions, open_log
 from setrl.rewards import Combine, Truncation
 from setrl.rewards.guarded import GuardedReward
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
 from setrl.train.trl import checks
-from tests.engines.chat import REWARDS, arguments, step
+from tests.engines.chat import PROMPTS, REWARDS, arguments, step
 
 OUTCOMES = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0]
 SHAPING = [0.1, 0.9, 0.4, 0.0, 0.5, 1.0, None, 0.2]
@@ -45,6 +47,23 @@ def test_a_combination_is_what_is_credited(make_chat):
     assert logged["reward"] == pytest.approx(known.mean(), abs=1e-4)
     assert logged["reward_std"] == pytest.approx(known.std(ddof=1), abs=1e-4)
     assert logged["frac_reward_zero_std"] == 1 / 2  # all gates of the first group are closed
+
+
+def test_a_log_has_the_reward_that_was_credited(make_chat):
+    """No sum of the columns gives it: a closed gate and an unknown part are in it."""
+    combine = Combine((1.0, 0.5), (None, "group"), "group", outcome=0)
+    trainer = make_chat(
+        rewards=[outcome, shaping],
+        combine=combine,
+        args={"log_completions": True, "eval_strategy": "steps", "eval_steps": 1},
+        eval_dataset=Dataset.from_dict({"prompt": PROMPTS}),
+    )
+    batch = step(trainer)
+    options = LogOptions(FieldNames(correct="outcome"))
+    groups = [*open_log(trainer.args.output_dir, options, needs=["reward"])]
+    rewards = [[sample.reward for sample in group.samples] for group in groups]
+    np.testing.assert_allclose(np.array(rewards, float), batch.samples.rewards, rtol=1e-6)
+    assert [sample.correct for sample in groups[1].samples] == [True, False, True, False]
 
 
 @pytest.mark.parametrize("punish", [-1.0, None])

@@ -8,7 +8,12 @@ from setrl import methods
 from setrl.judges import Judgement
 from setrl.logs.records import group_of
 from setrl.rewards import Combine
-from setrl.train.gathering.metrics import batch_metrics, mean_of, rollout_records
+from setrl.train.gathering.metrics import (
+    batch_metrics,
+    evaluation_metrics,
+    mean_of,
+    rollout_records,
+)
 from setrl.train.scoring import Columns, score
 from setrl.train.scoring.batch import JudgingTimes
 
@@ -67,6 +72,39 @@ def test_a_sample_of_unknown_outcome_is_neither_right_nor_wrong():
     metrics = batch_metrics(batch)
     assert metrics["advantage/wrong_positive"] == 0
     assert metrics["reward/pass@1"] == pytest.approx(1 / 3)
+
+
+def test_what_is_unknown_is_counted_and_decides_nothing():
+    """The second prompt has no grade, and one function said nothing about the first sample."""
+    columns = Columns(
+        prompts_B=["p", "q"],
+        texts_BN=[list("abc"), list("def")],
+        rewards_R=[[1.0, 1, 0, None, None, None], [None, 0, 0, 0, 0, 0]],
+        strategies=["x", "y", "y", "x", "y", "z"],
+        correct=[True, True, False, None, None, None],
+    )
+    batch = score(columns, methods.dr_grpo(), combine=Combine((1.0, 1.0)))
+    metrics = batch_metrics(batch)
+    assert metrics["strategies/correct_per_prompt"] == 2
+    assert (metrics["reward/ungraded"], metrics["reward/unknown"]) == (1 / 2, 4 / 12)
+    assert metrics["reward/dead_groups"] == 0  # of the only prompt with a reward
+    half_BN = np.array([[0.0, 0, 1, -1], [NAN] * 4])
+    [_, record] = rollout_records(make_batch(methods.dr_grpo(), strategies_BN=half_BN), None, 1)
+    assert "judged" not in record  # nobody asked a judge
+
+
+def test_pass_at_k_of_an_evaluation_takes_the_graded_samples_of_each_prompt():
+    columns = Columns(
+        prompts_B=["p", "q", "r"],
+        texts_BN=[list("abcd")] * 3,
+        rewards_R=[[1, 1, 1, 0] + [0] * 8],
+        correct=[True, True, True, None] + [False] * 4 + [None, True, False, None],
+    )
+    values = evaluation_metrics(score(columns, methods.dr_grpo()))
+    assert values["reward/pass@1"] == [1, 0, 1 / 2]
+    assert values["reward/pass@2"] == [1, 0, 1]
+    assert values["reward/pass@4"] == [0]
+    assert values["reward/ungraded"] == [pytest.approx(3 / 12)]
 
 
 def test_what_is_undefined_is_nan():

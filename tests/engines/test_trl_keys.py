@@ -31,6 +31,8 @@ ABOUT = {
     "reward/pass@1": RIGHT,
     "reward/pass@2": RIGHT,
     "reward/pass@4": RIGHT,
+    "reward/ungraded": RIGHT,
+    "reward/unknown": OWN,
     "time/reward/right": OF_NO_REWARD,
     "time/reward/brief": OF_NO_REWARD,
 }

@@ -94,6 +94,9 @@ def test_an_arm_is_all_its_seeds_and_the_base_is_a_folder(run):
     rates = np.mean([seed.correct_PN.mean(axis=1) for seed in seeds])
     assert found.rows[0].first.value == pytest.approx(rates)
     assert "2 seeds" in comparison_text(found)
+    assert "\nB is one model: the intervals cover other seeds of A, none of B." in comparison_text(
+        found
+    )
 
 
 def test_runs_of_different_n_are_compared_up_to_the_smaller(run, tmp_path):

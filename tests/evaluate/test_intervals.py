@@ -1,5 +1,8 @@
 """Intervals against their formulas, by coverage, and by laws."""
 
+from itertools import product
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -261,6 +264,21 @@ def test_values_far_from_both_ends_have_no_tail():
     values = np.hstack([half, 1 - half])
     low, high = ends([values], np.array([0.1]), 2.0, (-1e6, 1e6))
     assert (low[0], high[0]) == pytest.approx((0.4, 0.6), abs=1e-3)
+
+
+@pytest.mark.parametrize(("problems", "n"), [(2, 1), (2, 3), (3, 3), (5, 1)])
+def test_a_few_problems_by_every_draw(problems, n):
+    """Two equal models with success rates of 1/2: how often each is wrong, by enumeration."""
+    chance = np.array([comb(n, c) for c in range(n + 1)]) / 2**n
+    different = covered = 0.0
+    for drawn in product(range((n + 1) ** 2), repeat=problems):
+        first, second = np.divmod(drawn, n + 1)
+        weight = (chance[first] * chance[second]).prod()
+        different += weight * paired_difference(second / n, first / n, bounds=SHARE).excludes_zero
+        one = mean_over_problems(first / n, bounds=SHARE)
+        covered += weight * (one.low <= 0.5 <= one.high)
+    assert different <= 0.005  # was 0.125 of two problems with one sample
+    assert covered >= 0.99  # was 0.72 of two problems with three samples
 
 
 @pytest.mark.parametrize(("problems", "sizes", "beta"), [(30, (64, 4), (10, 1)),

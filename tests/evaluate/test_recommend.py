@@ -90,9 +90,17 @@ def test_the_figures_are_those_of_the_definition():
     assert found.alike == pytest.approx(np.mean(shares))
     assert found.success.value == pytest.approx(12 / 20)
     assert found.degenerate == pytest.approx(1 / 19)  # a null is unknown, and no −1
-    assert found.right_strategies == {1: 1, 2: 4}
+    assert found.right_strategies == {1: 1, 2: 3}  # the right samples of one prompt have no label
     assert found.top_share.value == pytest.approx(np.mean([2 / 3, 2 / 4, 2 / 4, 2 / 4, 3 / 4]))
     assert np.isnan(shown(evaluation(), 9).alike)  # no prompt has so many
+
+
+def test_right_samples_without_a_label_are_not_samples_without_a_strategy():
+    unlabelled = [(name, right, [None] * 4) for name, right, _ in ROWS[:3]]
+    found = shown(evaluation([*unlabelled, *ROWS[3:]]), 4)
+    assert found.right_strategies == {2: 2}
+    said = recommendation_text(found, row_of(found), "")
+    assert "right strategies that a prompt shows: 2 in 2 of 2 prompts" in said
 
 
 def test_prompts_with_too_few_samples_do_not_count_as_alike():

@@ -228,12 +228,22 @@ def test_of_rows_with_one_number_the_last_counts_if_the_user_says_so(tmp_path):
         ([{**r, "qid": {"a": 7, "b": 8.0, "c": "9"}[r["qid"]]} for r in ROWS], "qid holds float "
          "and int and str", [2, 0, 3]),
         (ROWS[::3], "every problem has one sample", [1, 0, 1]),
+        ([{"id": one, "answer": answer, "gold": "4"} for one in "ab" for answer in ("4", None)],
+         "2 samples have no answer (null, or no field), which counts as a wrong one", [1, 1]),
     ],
 )  # fmt: skip
 def test_what_is_odd_is_counted(tmp_path, rows, note, counts):
     loaded = load(write(tmp_path / "log.jsonl", rows))
     assert loaded.correct_count_P.tolist() == counts
     assert any(note in line for line in loaded.reading), loaded.reading
+
+
+def test_a_text_that_is_not_a_number_is_no_text(tmp_path):
+    """Python's JSON writes NaN for what pandas has of a missing text."""
+    rows = [{"id": "a", "output": text, "correct": 1} for text in ("x", None, float("nan"))]
+    options = LogOptions(FieldNames(text="output"))
+    [group] = open_log(write(tmp_path / "log.jsonl", rows), options, needs=["text"])
+    assert [sample.text for sample in group.samples] == ["x", None, None]
 
 
 @pytest.mark.parametrize(

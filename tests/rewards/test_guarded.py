@@ -307,14 +307,14 @@ def test_an_asynchronous_object_with_bound_arguments_is_awaited():
 
 def test_the_time_of_a_call_begins_with_the_call(monkeypatch):
     """On a busy machine, to start the watch may take longer than the call may."""
-    timer, before = calling._kernel_timer, signal.getsignal(signal.SIGVTALRM)
+    timer, before = calling._set_kernel_timer, signal.getsignal(signal.SIGVTALRM)
 
     def late(seconds, *again):
         if seconds:
             time.sleep(1.0)
         return timer(seconds, *again)
 
-    monkeypatch.setattr(calling, "_kernel_timer", late)
+    monkeypatch.setattr(calling, "_set_kernel_timer", late)
     assert call_within(0.5, lambda: 7) == 7
     with pytest.raises(TimeUp):
         call_within(0.05, lambda: time.sleep(60))

@@ -63,7 +63,7 @@ def digests_after(folder, monkeypatch):
     """Load a function as a new process would."""
     from setrl.support.files import loading
 
-    for known in (loading._own_modules, loading._code, loading._last):
+    for known in (loading._own_modules, loading._fingerprints, loading._last_file):
         monkeypatch.setattr(loading, known_name(loading, known), type(known)())
     load("own_inputs:f", folder)
     return code_of({"arms": [{"method": "own_inputs:f"}, "no:reference", 3]})

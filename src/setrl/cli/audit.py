@@ -104,9 +104,9 @@ class AuditEstimator(MethodOptions, LogFields, Said):
     def run(self) -> int:
         """Print the audit; what is required and does not hold goes to stderr."""
         with usage_errors(), redirect_stdout(sys.stderr):  # its prints are not the answer
-            found = self._audit_estimator()
-            broken = _broken_requirements(found, self.require)
-            lines, answer = found.sentences(), found.to_json() if self.json else {}
+            audit = self._audit_estimator()
+            broken = _broken_requirements(audit, self.require)
+            lines, answer = audit.sentences(), audit.to_json() if self.json else {}
         if self.json:
             self.say_json(**answer)
         else:
@@ -195,15 +195,15 @@ def _first_sentences(lines: Sequence[str]) -> list[str]:
     return [*shown, *([f"({rest} more with --details)"] if rest else [])]
 
 
-def _broken_requirements(found: Audit, required: tuple[str, ...]) -> dict[str, str]:
+def _broken_requirements(audit: Audit, required: tuple[str, ...]) -> dict[str, str]:
     """Return what was required and does not hold, or could not be tried, with the reason."""
     from setrl.support import names
 
-    says = {law.name: law.says for law in found.laws}
+    says = {law.name: law.says for law in audit.laws}
     return {
-        name: f"it {says[name]}" if name in says else found.sentences()[0]
+        name: f"it {says[name]}" if name in says else audit.sentences()[0]
         for name in required
-        if names.look_up("requirement", name, found.pays) is not True
+        if names.look_up("requirement", name, audit.pays) is not True
     }
 
 
@@ -247,11 +247,11 @@ def bind_settings(
         return (
             partial(function, **settings) if settings and callable(function) else function
         ), None
-    read = dict(_read_field(text, rewards) for text in fields)
+    fields_read = dict(_read_field(text, rewards) for text in fields)
     shape = trainer_shape(
-        function, trainer, {name: one for name, (one, _) in read.items()}, **settings
+        function, trainer, {name: field for name, (field, _) in fields_read.items()}, **settings
     )
-    return function, replace(shape, reads_labels=any(labels for _, labels in read.values()))
+    return function, replace(shape, reads_labels=any(labels for _, labels in fields_read.values()))
 
 
 def _read_field(text: str, rewards: Sequence[float]) -> tuple[str, ReadField]:
@@ -264,10 +264,10 @@ def _read_field(text: str, rewards: Sequence[float]) -> tuple[str, ReadField]:
         )
     if is_reference(value):
         return name, (load_function(value, Path.cwd()).value, True)
-    levels, found = sorted(set(rewards)), np.array(read_numbers([value], f"--field {name}"))
-    if len(found) != len(levels):
+    levels, numbers = sorted(set(rewards)), np.array(read_numbers([value], f"--field {name}"))
+    if len(numbers) != len(levels):
         raise ConfigError(
             f"--field {name} needs {len(levels)} numbers, one for each reward from the highest, "
-            f"got {len(found)}"
+            f"got {len(numbers)}"
         )
-    return name, (lambda rewards, _labels: found[::-1][np.searchsorted(levels, rewards)], False)
+    return name, (lambda rewards, _labels: numbers[::-1][np.searchsorted(levels, rewards)], False)

@@ -86,32 +86,32 @@ class CheckTask(Said):
 
             quiet_libraries()
         with usage_errors():
-            found = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
+            checked = check_task(task, resolved, prompts=self.prompts, sample=self.sample)
         if not self.json:
             from setrl.train.lm.preflight.task_check import task_check_text
 
-            print(task_check_text(found))
-        return self._print_problems(found.problems, found.warnings, dataclasses.asdict(found))
+            print(task_check_text(checked))
+        return self._print_problems(checked.problems, checked.warnings, dataclasses.asdict(checked))
 
     def _check_domain(self, task: DomainTask) -> int:
         """Check the rules of a domain whose config has no model."""
         from setrl.tasks.domains.check import check_domain
 
-        found = check_domain(task.domain)
-        if not self.json and not found:
+        broken_rules = check_domain(task.domain)
+        if not self.json and not broken_rules:
             print(f"{task.name} keeps the rules of a domain")
-        return self._print_problems(found, [], {"task": task.name})
+        return self._print_problems(broken_rules, [], {"task": task.name})
 
     def _print_problems(
-        self, problems: Sequence[str], warnings: Sequence[str], found: Mapping[str, Any]
+        self, problems: Sequence[str], warnings: Sequence[str], facts: Mapping[str, Any]
     ) -> int:
         """Print what is wrong, or everything as JSON, and return the exit code."""
         from setrl.train.lm.preflight.task_check import TaskCheck
 
         if self.json:
-            keys = [one.name for one in dataclasses.fields(TaskCheck)]
+            keys = [field.name for field in dataclasses.fields(TaskCheck)]
             self.say_json(
-                **{**dict.fromkeys(keys), **found, "problems": problems, "warnings": warnings}
+                **{**dict.fromkeys(keys), **facts, "problems": problems, "warnings": warnings}
             )
         for kind, sentences in (("warning", warnings), ("problem", problems)):
             for sentence in sentences:

@@ -89,7 +89,7 @@ class CreditLog(MethodOptions, LogFields, Said):
             method = method_config.from_config(self._method_spec())
         log = open_log(self.file, self.log_options, needs_of(method))
         refuse_missing(log, method)
-        into = self.into or _free_key(log, method)
+        into = self.into or _choose_key(log, method)
         refuse_taken(log, [into])
         self.say([log.head])
         summary = CreditSummary(method, into)
@@ -121,27 +121,27 @@ class CreditLog(MethodOptions, LogFields, Said):
         numbered = enumerate(log)
         while groups := list(islice(numbered, BATCH)):
             batch = scored_groups([group for _, group in groups], method)
-            found = batch.advantages
+            advantages = batch.advantages
             summary.add([group for _, group in groups], batch)
             for b, (place, group) in enumerate(groups):
-                values = _known_advantages(found, b, len(group))
-                said = {summary.into: {**about, "skipped": bool(found.skipped_B[b])}}
-                for row in rows_with(log, place, {summary.into: values}, CREDIT, said):
+                values = _known_advantages(advantages, b, len(group))
+                facts = {summary.into: {**about, "skipped": bool(advantages.skipped_B[b])}}
+                for row in rows_with(log, place, {summary.into: values}, CREDIT, facts):
                     yield {**row, CREDIT: credit_record(row, log.reader.list_path)}
         summary.refuse_no_credit()
 
 
-def _free_key(log: Log, method: AnyMethod) -> str:
+def _choose_key(log: Log, method: AnyMethod) -> str:
     """Return the key of the advantage: another one where the log has the trainer's advantage."""
     is_taken = "advantage" in log.reader.columns
     return f"advantage_{method.name}" if is_taken else "advantage"
 
 
-def _known_advantages(found: Advantages, b: int, size: int) -> list[float | None]:
+def _known_advantages(advantages: Advantages, b: int, size: int) -> list[float | None]:
     """Return the advantages of a group; None for a sample that was in no set."""
-    is_known = found.usable_BN[b, :size] & ~found.skipped_B[b]
-    values = found.values_BN[b, :size]
-    return [float(v) if known else None for v, known in zip(values, is_known, strict=True)]
+    is_known = advantages.usable_BN[b, :size] & ~advantages.skipped_B[b]
+    values = advantages.values_BN[b, :size]
+    return [float(v) if has_value else None for v, has_value in zip(values, is_known, strict=True)]
 
 
 def _print_rows(rows: Iterator[dict[str, Any]]) -> None:
@@ -177,17 +177,17 @@ class CreditSummary:
 
     def add(self, groups: list[Group], batch: ScoredBatch) -> None:
         """Count the advantages of some groups."""
-        found, correct_BN = batch.advantages, batch.samples.correct
-        values_BN, usable_BN = found.values_BN, found.usable_BN
+        advantages, correct_BN = batch.advantages, batch.samples.correct
+        values_BN, usable_BN = advantages.values_BN, advantages.usable_BN
         sizes = [len(group) for group in groups]
-        credited_BN = usable_BN & ~found.skipped_B[:, None]
+        credited_BN = usable_BN & ~advantages.skipped_B[:, None]
         right_BN, wrong_BN = (credited_BN & (correct_BN == value) for value in (1, 0))
-        dead_B = (np.abs(values_BN) < 1e-12).all(axis=1) & ~found.skipped_B
+        dead_B = (np.abs(values_BN) < 1e-12).all(axis=1) & ~advantages.skipped_B
         counts = {
             "right": right_BN.sum(),
             "wrong": wrong_BN.sum(),
             "left_out": sum(sizes) - usable_BN.sum(),
-            "skipped": found.skipped_B.sum(),
+            "skipped": advantages.skipped_B.sum(),
             "dead": dead_B.sum(),
             "wrong_up": (wrong_BN & (values_BN > 1e-12)).sum(),
             "right_down": (right_BN & (values_BN < -1e-12)).sum(),
@@ -196,7 +196,7 @@ class CreditSummary:
         self._counts = {key: self._counts.get(key, 0) + int(n) for key, n in counts.items()}
         self._counts["most"] = most
         self.sizes += sizes
-        self._estimator = str(found.estimator)
+        self._estimator = str(advantages.estimator)
 
     def refuse_no_credit(self) -> None:
         """Raise an error if all groups were skipped.

@@ -50,8 +50,8 @@ class Doctor(Said):
 
     def run(self) -> None:
         """Print what was found."""
-        found = facts()
-        self.tell(doctor_text(found), **found)
+        installation = facts()
+        self.tell(doctor_text(installation), **installation)
 
 
 def parsed(arguments: list[str]) -> Doctor:
@@ -72,7 +72,9 @@ def facts() -> dict[str, Any]:
         "platform": platform.platform(),
         "metadata": _installed_version("setrl"),
         "installed_in": str(Path(setrl.__file__).parent),
-        "packages": {name: found for name in PACKAGES if (found := _installed_version(name))},
+        "packages": {
+            name: installed for name in PACKAGES if (installed := _installed_version(name))
+        },
         "extras": _missing_by_extra(),
         **_find_gpus(),
     }
@@ -87,23 +89,27 @@ def _installed_version(package: str) -> str | None:
 
 def _missing_by_extra() -> dict[str, dict[str, Any]]:
     """Return what each extra is for, and its packages that are missing or have another version."""
-    wanted: dict[str, list[str]] = {name: [] for name in USES}
+    requirements: dict[str, list[str]] = {name: [] for name in USES}
     for requirement in _requirements():
         package, _, marker = requirement.partition(";")
-        if (extra := EXTRA.search(marker)) and extra[1] in wanted:
-            wanted[extra[1]].append(package.strip())
+        if (extra := EXTRA.search(marker)) and extra[1] in requirements:
+            requirements[extra[1]].append(package.strip())
     missing: dict[str, list[str]] = {}
     for name in USES:  # an extra comes after those that it includes
-        if wanted[name]:
-            missing[name] = [line for one in wanted[name] for line in _missing_parts(one, missing)]
-    return {name: {"for": USES[name], "missing": found} for name, found in missing.items()}
+        if requirements[name]:
+            missing[name] = [
+                line
+                for requirement in requirements[name]
+                for line in _missing_texts(requirement, missing)
+            ]
+    return {name: {"for": USES[name], "missing": lacking} for name, lacking in missing.items()}
 
 
-def _missing_parts(requirement: str, missing: Mapping[str, list[str]]) -> list[str]:
+def _missing_texts(requirement: str, missing: Mapping[str, list[str]]) -> list[str]:
     """Return in words what is wrong with a package, or with extras such as setrl[cli,plot]."""
     if included := OWN_EXTRAS.match(requirement):
         return [f"the extra {name}" for name in included[1].split(",") if missing.get(name)]
-    lack = _missing_package(requirement)
+    lack = _missing_package_text(requirement)
     return [] if lack is None else [lack]
 
 
@@ -115,18 +121,18 @@ def _requirements() -> list[str]:
         return []
 
 
-def _missing_package(requirement: str) -> str | None:
+def _missing_package_text(requirement: str) -> str | None:
     """Return in words what is wrong with a package such as "trl==1.16.0", or None."""
     name, limits = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*(.*)", requirement).groups()  # type: ignore[union-attr]
-    found = _installed_version(name)
-    if found is None:
+    installed = _installed_version(name)
+    if installed is None:
         return name
     try:
         from packaging.specifiers import SpecifierSet
     except ModuleNotFoundError:  # pip compared the versions when it installed them
         return None
-    fits = SpecifierSet(limits).contains(found, prereleases=True)
-    return None if fits else f"{name}{limits} ({found} is installed)"
+    fits = SpecifierSet(limits).contains(installed, prereleases=True)
+    return None if fits else f"{name}{limits} ({installed} is installed)"
 
 
 def _find_gpus() -> dict[str, Any]:
@@ -134,18 +140,20 @@ def _find_gpus() -> dict[str, Any]:
     if _installed_version("torch") is None:
         return {"gpus": [], "no_gpu": "PyTorch is not installed"}
     try:
-        with warnings.catch_warnings(record=True) as said:  # of drivers that are too old
+        with warnings.catch_warnings(record=True) as caught:  # of drivers that are too old
             warnings.simplefilter("always")
             import torch
 
-            found = _torch_gpus(torch)
+            gpus = _names_of_torch_gpus(torch)
     except Exception as error:  # a library that is missing, a driver that fails: all are answers
         return {"gpus": [], "no_gpu": f"PyTorch does not start: {type(error).__name__}: {error}"}
-    why = [str(one.message).splitlines()[0] for one in said if "CUDA" in str(one.message)]
-    return {"gpus": found, "no_gpu": None if found else (why or [_reason_for_no_gpu(torch)])[0]}
+    why = [
+        str(warning.message).splitlines()[0] for warning in caught if "CUDA" in str(warning.message)
+    ]
+    return {"gpus": gpus, "no_gpu": None if gpus else (why or [_reason_for_no_gpu(torch)])[0]}
 
 
-def _torch_gpus(torch: Any) -> list[str]:
+def _names_of_torch_gpus(torch: Any) -> list[str]:
     if torch.cuda.is_available():
         return [torch.cuda.get_device_name(at) for at in range(torch.cuda.device_count())]
     return ["Apple GPU (MPS)"] if torch.backends.mps.is_available() else []
@@ -156,26 +164,30 @@ def _reason_for_no_gpu(torch: Any) -> str:
     return "PyTorch finds none" if built else "this PyTorch is built only for CPUs"
 
 
-def doctor_text(found: dict[str, Any]) -> str:
+def doctor_text(installation: dict[str, Any]) -> str:
     """Return the whole answer."""
-    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    packages = ", ".join(f"{name} {version}" for name, version in installation["packages"].items())
     return "\n".join(
         [
-            f"setrl {found['setrl']}, Python {found['python']}, {found['platform']}",
-            f"in {found['installed_in']}",
+            f"setrl {installation['setrl']}, Python {installation['python']}, "
+            f"{installation['platform']}",
+            f"in {installation['installed_in']}",
             "",
             f"packages: {packages}",
             "",
-            *_extras_table(found),
+            *_extras_table(installation),
             "",
-            *([f"GPU: {name}" for name in found["gpus"]] or [f"no GPU: {found['no_gpu']}"]),
+            *(
+                [f"GPU: {name}" for name in installation["gpus"]]
+                or [f"no GPU: {installation['no_gpu']}"]
+            ),
         ]
     )
 
 
-def _extras_table(found: dict[str, Any]) -> list[str]:
-    extras, metadata = found["extras"], found["metadata"]
-    if metadata != found["setrl"]:
+def _extras_table(installation: dict[str, Any]) -> list[str]:
+    extras, metadata = installation["extras"], installation["metadata"]
+    if metadata != installation["setrl"]:
         state = f"is of {metadata}" if metadata else "is missing"
         return [f"extras: unknown, since the metadata of setrl {state}: install setrl again"]
     shown = {name: extra for name, extra in extras.items() if name != WHOLE}

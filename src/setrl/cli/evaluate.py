@@ -99,8 +99,8 @@ class Evaluate(EvaluatedFields, Said):
         by_seed = dict(zip(side.seeds, side.evaluations, strict=True))
         asked = self.metrics or (() if self.json else USUAL)
         asked = () if "all" in asked else asked
-        found = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
-        split = found.splits["all"]
+        summary = summarise({"all": {"model": by_seed}}, None, ks=self.k, metrics=asked)
+        split = summary.splits["all"]
         arm = split.arms["model"]
         self._refuse_lacking(arm, side)
         self.say(side.reading)

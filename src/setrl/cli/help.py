@@ -49,30 +49,32 @@ class Option:
 
 def help_text(name: str, command: type[Any]) -> str:
     """Return the help of a command, with what it takes, in the order in which it is typed."""
-    own = options(command, shared=False)
-    typed = [one.spelled for one in own if not one.spelled.startswith("--")]
+    shown = options(command, shared=False)
+    typed = [option.spelled for option in shown if not option.spelled.startswith("--")]
     usage = " ".join([f"usage: setrl {name}", *typed, "[OPTIONS]"])
     parts = [
         usage,
-        *map(_paragraph, sentences(command)),
-        _two_columns(_option_row(one) for one in own),
+        *map(_wrap_paragraph, sentences(command)),
+        _two_columns_text(_option_row(option) for option in shown),
     ]
-    if fields := [flag(one.name) for one in options(command, shared=True)]:
+    if fields := [flag(option.name) for option in options(command, shared=True)]:
         log = f"How a log is read, if a field is not recognised ({FIELDS} explains): "
-        parts.append(_paragraph(log + " ".join(fields)))
+        parts.append(_wrap_paragraph(log + " ".join(fields)))
     return "\n\n".join(parts)
 
 
 def fields_text() -> str:
     """Return the help of the options that say how a log is read."""
-    return _two_columns(_option_row(one) for one in options(EvaluatedFields, shared=True))
+    return _two_columns_text(
+        _option_row(option) for option in options(EvaluatedFields, shared=True)
+    )
 
 
 def keys_text(name: str, command: type[Any]) -> str:
     """Return the keys of the object that a command prints with --json."""
     head = f"setrl {name} --json prints one JSON object; null where a value is unknown:"
     keys = listed(command, "Json")
-    return f"{head}\n\n{_two_columns(keys.items())}"
+    return f"{head}\n\n{_two_columns_text(keys.items())}"
 
 
 def list_text(prefix: str, commands: Mapping[str, str], notes: Iterable[str] = ()) -> str:
@@ -85,11 +87,11 @@ def list_text(prefix: str, commands: Mapping[str, str], notes: Iterable[str] = (
     """
     width = max(map(len, commands)) + 2
     room = _terminal_width() - width - 2
-    rows = [f"  {name:<{width}}{textwrap.shorten(said, room, placeholder=' …')}"
-            for name, said in commands.items()]  # fmt: skip
+    rows = [f"  {name:<{width}}{textwrap.shorten(purpose, room, placeholder=' …')}"
+            for name, purpose in commands.items()]  # fmt: skip
     usage = f"usage: {prefix} COMMAND [OPTIONS]"
     below = [f"`{prefix} COMMAND --help` explains a command and its options.", *notes]
-    return "\n".join([usage, "", *rows, "", *map(_paragraph, below)])
+    return "\n".join([usage, "", *rows, "", *map(_wrap_paragraph, below)])
 
 
 def sentences(command: type[Any]) -> list[str]:
@@ -97,7 +99,7 @@ def sentences(command: type[Any]) -> list[str]:
     text = re.split(r"^\w+:$", inspect.cleandoc(command.__doc__ or ""), flags=re.MULTILINE)[
         0
     ].strip()
-    return [" ".join(one.split()) for one in re.split(r"\n\s*\n", text)]
+    return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text)]
 
 
 def options(command: type[Any], *, shared: bool) -> list[Option]:
@@ -109,18 +111,20 @@ def options(command: type[Any], *, shared: bool) -> list[Option]:
             others.
     """
     meanings, hints = listed(command, "Attributes"), get_type_hints(command, include_extras=True)
-    fields = [one for one in dataclasses.fields(command)
-              if (one.name in _shared_option_names(command)) == shared]  # fmt: skip
-    fields.sort(key=lambda one: (one.name == "json", POSITIONAL not in get_args(hints[one.name])))
+    fields = [field for field in dataclasses.fields(command)
+              if (field.name in _shared_option_names(command)) == shared]  # fmt: skip
+    fields.sort(
+        key=lambda field: (field.name == "json", POSITIONAL not in get_args(hints[field.name]))
+    )
     return [
         Option(
-            one.name,
-            _spell_option(hints[one.name], one),
-            _spell_default(one),
-            one.default is dataclasses.MISSING,
-            meanings[one.name],
+            field.name,
+            _spell_option(hints[field.name], field),
+            _spell_default(field),
+            field.default is dataclasses.MISSING,
+            meanings[field.name],
         )
-        for one in fields
+        for field in fields
     ]
 
 
@@ -131,12 +135,12 @@ def flag(name: str) -> str:
 
 def _option_row(option: Option) -> tuple[str, str]:
     is_flag = option.spelled.startswith("--")
-    said = " (required)" if option.is_required and is_flag else ""
-    said = f" (default {option.default})" if option.default else said
-    return option.spelled, option.meaning + said
+    suffix = " (required)" if option.is_required and is_flag else ""
+    suffix = f" (default {option.default})" if option.default else suffix
+    return option.spelled, option.meaning + suffix
 
 
-def _two_columns(rows: Iterable[tuple[str, str]]) -> str:
+def _two_columns_text(rows: Iterable[tuple[str, str]]) -> str:
     """Return lines of two columns; a long first column has its own line."""
     lines = []
     for name, meaning in rows:
@@ -151,7 +155,7 @@ def _two_columns(rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _paragraph(text: str) -> str:
+def _wrap_paragraph(text: str) -> str:
     return textwrap.fill(text, _terminal_width(), break_long_words=False, break_on_hyphens=False)
 
 
@@ -179,8 +183,8 @@ def _spell_value(hint: Any) -> str:
     """Return what a user writes for a value of a type."""
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     if get_origin(hint) is Annotated:  # a special form, or a repeated option
-        known = [one.metavar for one in kinds[1:] if hasattr(one, "metavar")]
-        return known[0] if known else _spell_value(kinds[0]).removesuffix(" …")
+        metavars = [form.metavar for form in kinds[1:] if hasattr(form, "metavar")]
+        return metavars[0] if metavars else _spell_value(kinds[0]).removesuffix(" …")
     if get_origin(hint) is Literal:
         return "|".join(kinds)
     if get_origin(hint) in (Union, types.UnionType):

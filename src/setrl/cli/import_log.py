@@ -23,7 +23,7 @@ from setrl.support.wording import size
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised
 
 
-def _steps(text: str) -> tuple[int, int]:
+def _read_steps(text: str) -> tuple[int, int]:
     first, _, last = text.partition(":")
     try:
         return int(first), int(last or first)
@@ -34,7 +34,7 @@ def _steps(text: str) -> tuple[int, int]:
 STEPS = PrimitiveConstructorSpec(
     nargs=1,
     metavar="FIRST:LAST",
-    instance_from_str=lambda texts: _steps(texts[0]),
+    instance_from_str=lambda texts: _read_steps(texts[0]),
     is_instance=lambda value: value is None or isinstance(value, tuple),
     str_from_instance=lambda value: [str(value)],
 )

@@ -132,19 +132,19 @@ def _settings_for_reachable(settings: Mapping[str, Any]) -> dict[str, Any]:
     from setrl.models.served.client import refuse_missing_package
     from setrl.models.served.endpoint import refuse_unreachable
 
-    found = dict(settings)
-    if isinstance(found.get("of"), Mapping):
-        found["of"] = _settings_for_reachable(found["of"])
-    if found.get("judge") == "lm" and re.match("https?://.", str(found.get("endpoint"))):
+    reachable = dict(settings)
+    if isinstance(reachable.get("of"), Mapping):
+        reachable["of"] = _settings_for_reachable(reachable["of"])
+    if reachable.get("judge") == "lm" and re.match("https?://.", str(reachable.get("endpoint"))):
         refuse_missing_package()
         try:
-            refuse_unreachable(found["endpoint"])
+            refuse_unreachable(reachable["endpoint"])
         except RunError as error:
-            if not Path(found.get("cache") or "").is_file():
+            if not Path(reachable.get("cache") or "").is_file():
                 raise
-            print(f"note: {error}; until then only {found['cache']} answers", file=sys.stderr)
-            found["limits"] = {**found.get("limits", {}), "attempts": 1}
-    return found
+            print(f"note: {error}; until then only {reachable['cache']} answers", file=sys.stderr)
+            reachable["limits"] = {**reachable.get("limits", {}), "attempts": 1}
+    return reachable
 
 
 @dataclass(frozen=True, kw_only=True)

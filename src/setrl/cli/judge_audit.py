@@ -73,7 +73,7 @@ class JudgeAudit(JudgeOptions):
         self._check_options(folder)
         log = open_log(self.file, self.log_options, ["text", "prompt"], strategies=GOLD_NAMES)
         self.say([log.head])
-        groups = [_with_texts(group) for group in log]
+        groups = [_keep_samples_with_texts(group) for group in log]
         gold, rewards = self._gold_labels(log, groups), _rewards_of_groups(log, groups)
         self.note(log.notes())
         if bare := sum(map(len, log)) - sum(map(len, groups)):
@@ -86,7 +86,7 @@ class JudgeAudit(JudgeOptions):
         with ExitStack() as stack:
             judges = _judge_for_each_order(stack, settings, self.orders)
             pairwise = PairwiseJudge(ByJudge(judges[0])) if self.pairs else None
-            found = audit(
+            findings = audit(
                 groups,
                 judges.__getitem__,
                 orders=self.orders,
@@ -96,7 +96,7 @@ class JudgeAudit(JudgeOptions):
                 rewards=rewards,
                 method=method,
             )
-        if found.unknown == found.groups * found.orders:
+        if findings.unknown == findings.groups * findings.orders:
             raise DataError(f"{self.file}: {judges[0].name} could not judge any group")
         about: dict[str, Any] = {
             "judge": judges[0].name,
@@ -107,7 +107,7 @@ class JudgeAudit(JudgeOptions):
         }
         if pairwise is not None:
             about["pairs"] = asdict(pairwise.counts)
-        written = write_audit(found, about, folder, groups, gold)
+        written = write_audit(findings, about, folder, groups, gold)
         if self.json:
             record = read_json(written[0])
             self.say_json(
@@ -144,7 +144,7 @@ class JudgeAudit(JudgeOptions):
         return [list(by_first_appearance(labels)) for labels in labels_G]
 
 
-def _with_texts(group: Group) -> Group:
+def _keep_samples_with_texts(group: Group) -> Group:
     """Return the samples of a group that a judge can see."""
     return replace(group, samples=tuple(s for s in group.samples if s.text is not None))
 

@@ -61,8 +61,8 @@ class Labelled:
 
     def summary(self) -> str:
         """Return a summary in two lines."""
-        known = self.groups - self.unknown.total()
-        mean = f"{self.strategies / known:.2f} strategies per group" if known else "no labels"
+        judged = self.groups - self.unknown.total()
+        mean = f"{self.strategies / judged:.2f} strategies per group" if judged else "no labels"
         reasons = ", ".join(f"{times} {reason}" for reason, times in self.unknown.most_common())
         bare = f", {self.without_text} without text (null)" if self.without_text else ""
         return (
@@ -98,20 +98,20 @@ def label_log(
     files.refuse_file_of_others(
         output, lambda _: _is_earlier_output(output, log, judge, into), what
     )
-    found = Labelled()
-    files.write_lines(output, _labelled_rows(log, judge, into, found, show_progress))
-    return found
+    labelled = Labelled()
+    files.write_lines(output, _labelled_rows(log, judge, into, labelled, show_progress))
+    return labelled
 
 
 def _labelled_rows(
-    log: Log, judge: Judge, into: str, found: Labelled, show_progress: bool
+    log: Log, judge: Judge, into: str, labelled: Labelled, show_progress: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield the labelled rows, and count the groups."""
     with progress_bar(show_progress, desc="judge", unit="group", total=len(log)) as bar:
         for place, (group, judgement) in enumerate(in_order(judge, log)):
             judgement = judgement.read(len(group), judge)
-            found.add(group, judgement)
-            bar.set_postfix(unknown=found.unknown.total(), refresh=False)
+            labelled.add(group, judgement)
+            bar.set_postfix(unknown=labelled.unknown.total(), refresh=False)
             bar.update()
             yield from _label_group(log, place, group, judgement, {into: {"judge": judge.name}})
 

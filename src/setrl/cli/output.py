@@ -60,10 +60,10 @@ class Said:
         Args:
             record: Its keys, all that the docstring states.
         """
-        said = {"schema_version": SCHEMA_VERSION, **record}
+        printed = {"schema_version": SCHEMA_VERSION, **record}
         stated = listed(type(self), "Json").keys()
-        assert said.keys() == stated, f"not in both: {said.keys() ^ stated}"
-        text = json.dumps(plain_json(said), indent=2, ensure_ascii=False, allow_nan=False)
+        assert printed.keys() == stated, f"not in both: {printed.keys() ^ stated}"
+        text = json.dumps(plain_json(printed), indent=2, ensure_ascii=False, allow_nan=False)
         print(text, file=STDOUT.get(), flush=True)
 
 
@@ -144,11 +144,11 @@ def warnings_as_notes() -> Iterator[None]:
     """Inside the context, print a warning as a note, without the place in the code."""
     usual = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *where: Any, **kwargs: Any) -> None:
         if issubclass(category, UserWarning):
             print(f"note: {message}", file=sys.stderr)
         else:
-            usual(message, category, *where, **more)
+            usual(message, category, *where, **kwargs)
 
     warnings.showwarning = show
     try:

@@ -44,8 +44,8 @@ def command_of(name: str) -> Any:
     for kind in command.__mro__[:-1]:
         for mark, registry in REGISTRIES.items():
             if mark in (kind.__doc__ or ""):
-                known = ", ".join(pkgutil.resolve_name(registry))
-                kind.__doc__ = str(kind.__doc__).replace(mark, known)
+                names = ", ".join(pkgutil.resolve_name(registry))
+                kind.__doc__ = str(kind.__doc__).replace(mark, names)
     return command
 
 
@@ -66,7 +66,7 @@ def help_of(name: str, arguments: list[str]) -> str | None:
         purposes = {name: sentences(command_of(name))[0] for name in COMMANDS}
         return list_text("setrl", purposes, [AGENTS])
     given = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    asked = next((one for one in given if one in HELP), None)
+    asked = next((argument for argument in given if argument in HELP), None)
     if asked is None:
         return None
     if asked == FIELDS:
@@ -87,9 +87,9 @@ def _refuse_commas(arguments: list[str]) -> None:
 
 def _read_options(name: str, command: type[Any], arguments: list[str]) -> Any:
     """Return the command; what is given beyond its arguments is named, and all else tyro says."""
-    said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     try:
-        with redirect_stderr(said):
+        with redirect_stderr(printed):
             return tyro.cli(
                 command,
                 prog=f"setrl {name}",
@@ -97,12 +97,12 @@ def _read_options(name: str, command: type[Any], arguments: list[str]) -> Any:
                 config=(tyro.conf.OmitArgPrefixes,),
             )
     except SystemExit:
-        said.seek(0)
-        text = said.read()
-        found = re.search(r"Unrecognized options: (?!-)(\S.*?)\s*│?$", text, re.MULTILINE)
-        if found and ", -" not in found[1]:
+        printed.seek(0)
+        text = printed.read()
+        match = re.search(r"Unrecognized options: (?!-)(\S.*?)\s*│?$", text, re.MULTILINE)
+        if match and ", -" not in match[1]:
             raise ConfigError(
-                f"setrl {name} takes fewer arguments: {found[1]} is too much; see setrl {name} "
+                f"setrl {name} takes fewer arguments: {match[1]} is too much; see setrl {name} "
                 "--help"
             ) from None
         sys.stderr.write(text)

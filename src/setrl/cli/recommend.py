@@ -77,16 +77,16 @@ class Recommend(EvaluatedFields, Said):
             )
         groups = self._read_samples()
         try:
-            found = shown(groups, self.samples_per_prompt or min(groups.most, 16))
+            log = shown(groups, self.samples_per_prompt or min(groups.most, 16))
         except DataError as error:
             raise DataError(f"{self.file}: {error}") from None
-        row, near = row_of(found, self.goal), nearly_equal(groups.ids)
+        row, near = row_of(log, self.goal), nearly_equal(groups.ids)
         notes = [*cautions_of_one([groups]), *([near] if near else [])]
         if self.json:
-            keys = as_json(found, row, self.goal)
+            keys = as_json(log, row, self.goal)
             self.say_json(**keys, next=self._next_command(row), notes=notes)
             return
-        print(recommendation_text(found, row, self._next_command(row), ", ".join(groups.labels)))
+        print(recommendation_text(log, row, self._next_command(row), ", ".join(groups.labels)))
         for note in notes:
             print(f"note: {note}")
 

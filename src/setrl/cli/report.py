@@ -50,7 +50,7 @@ class Report(EvaluatedFields, Said):
         if not self.paths:
             raise ConfigError("give the folder of a run, or files of samples")
         if len(self.paths) > 1 or self._is_file_of_samples(self.paths[0]):
-            self._report_files()
+            self._write_report_of_files()
             return
         if self.output is not None or self.k:
             raise ConfigError(
@@ -71,7 +71,7 @@ class Report(EvaluatedFields, Said):
 
         return is_samples(path) and Run(path).kind is None
 
-    def _report_files(self) -> None:
+    def _write_report_of_files(self) -> None:
         from setrl.show.report import report_files
 
         if self.publish is not None:

@@ -133,8 +133,8 @@ class SampleModel(Said):
         if (self.endpoint is None) != (self.model is None):
             raise ConfigError("--endpoint and --model go together")
         if self.task is None and self.split not in get_args(Split):
-            known = ", ".join(get_args(Split))
-            raise ConfigError(f"split must be one of {known}, got {self.split!r}")
+            splits = ", ".join(get_args(Split))
+            raise ConfigError(f"split must be one of {splits}, got {self.split!r}")
         if self.samples < 1 or (self.problems is not None and self.problems < 1):
             raise ConfigError("problems and samples must be at least 1, "
                               f"got {self.problems} and {self.samples}")  # fmt: skip
@@ -153,7 +153,7 @@ class SampleModel(Said):
         generator = self._make_generator(task)
         problems = self._choose_problems(task, generator)
         _warn_of_few(len(problems.problems))
-        path = self.output or self._default_output(problems)
+        path = self.output or self._default_output_path(problems)
         for written in (path, path.parent / "samples" / path.name):
             refuse_own_input(written, self.data, self.task)
         return draw_and_read(problems, generator, self.samples, self.seed, path)
@@ -190,7 +190,7 @@ class SampleModel(Said):
     def _make_generator(self, task: Task | None) -> Generator:
         max_tokens = self.max_tokens or (None if task is None else task.max_new_tokens)
         if self.checkpoint is not None:
-            return self._local_model(self.checkpoint, task, max_tokens)
+            return self._open_local_model(self.checkpoint, task, max_tokens)
         from setrl.models.served.endpoint import Endpoint
         from setrl.models.served.served_model import PATIENT, ServedModel
 
@@ -204,18 +204,18 @@ class SampleModel(Said):
                 top_p=self.top_p,
                 max_reply_tokens=max_tokens,
                 chat=self.chat,
-                extra_body=self._extra_body(),
+                extra_body=self._read_extra_body(),
                 limits=dataclasses.replace(PATIENT, concurrency=self.concurrency),
             ),
             system=None if task is None else task.form.system,
         )
 
-    def _extra_body(self) -> dict[str, Any]:
+    def _read_extra_body(self) -> dict[str, Any]:
         from setrl.support.files import strict_yaml
 
         return strict_yaml.mapping(self.extra_body or "{}", "--extra-body")
 
-    def _local_model(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
+    def _open_local_model(self, path: Path, task: Task | None, max_tokens: int | None) -> Generator:
         from setrl.models.local import AS_THE_MODEL_TAKES_IT, LocalModel, refuse_missing_model
 
         refuse_missing_model(path)
@@ -232,7 +232,7 @@ class SampleModel(Said):
         with usage_errors():
             return domains.by_name(self.domain).max_new_tokens
 
-    def _default_output(self, problems: ProblemSet) -> Path:
+    def _default_output_path(self, problems: ProblemSet) -> Path:
         if self.checkpoint is not None:
             return self.checkpoint / "evaluation" / f"{problems.split}.jsonl"
         model = re.sub(r"[^\w.-]+", "_", str(self.model))

@@ -74,7 +74,7 @@ class LogFields:
     def say(self, reading: Iterable[str]) -> None:
         """Print to stderr how a log was read; with --quiet what was lost, or contradicts."""
         for line in reading:
-            if not self.quiet or (line.startswith("note: ") and any(one in line for one in LOUD)):
+            if not self.quiet or (line.startswith("note: ") and any(mark in line for mark in LOUD)):
                 print(line, file=sys.stderr)
 
     def note(self, notes: Iterable[str]) -> None:
@@ -84,19 +84,19 @@ class LogFields:
     @property
     def log_options(self) -> LogOptions:
         """How the log is read."""
-        shared = {one.name for one in dataclasses.fields(LogFields)}
-        named = {one.name for one in dataclasses.fields(FieldNames)} & shared
+        shared = {field.name for field in dataclasses.fields(LogFields)}
+        named = {field.name for field in dataclasses.fields(FieldNames)} & shared
         return LogOptions(
             FieldNames(**{name: getattr(self, name) for name in named}),
             self.correct_above,
             self.degenerate,
-            self._verifier(),
+            self._make_verifier(),
             getattr(self, "allow_damaged", False),
             getattr(self, "ungraded", "left-out"),
             words=VerdictWords(self.right, self.wrong, self.unknown),
         )
 
-    def _verifier(self) -> Verify | None:
+    def _make_verifier(self) -> Verify | None:
         if not self.verify:
             return None
         from setrl.rewards.answers import MathVerifier  # its processes start only where asked
@@ -159,9 +159,9 @@ class MethodOptions:
     def spec(self, method: str) -> dict[str, Any]:
         """Return a method, by its name or in the form of a config, with its options."""
         is_config = method.lstrip().startswith("{")
-        found = strict_yaml.mapping(method, repr(method)) if is_config else {"method": method}
-        strict_yaml.override(found, self.set)
-        return found
+        config = strict_yaml.mapping(method, repr(method)) if is_config else {"method": method}
+        strict_yaml.override(config, self.set)
+        return config
 
 
 def as_options(config: Mapping[str, Any]) -> list[str]:

@@ -127,16 +127,18 @@ class Train(RunOptions):
         from setrl.train.lm.run import quiet_libraries
 
         quiet_libraries()
-        found = plan(
+        run_plan = plan(
             resolved,
             self.folder(resolved),
             overwrite=self.overwrite,
             accept_changes=self.accept_changes,
         )
-        for note in found.notes:
+        for note in run_plan.notes:
             print(f"note: {note}", file=sys.stderr)
         not_yet = dict.fromkeys(("report", "summary", "verdict"))
-        self.tell(plan_text(found), run=str(found.run_dir), **not_yet, plan=plan_json(found))
+        self.tell(
+            plan_text(run_plan), run=str(run_plan.run_dir), **not_yet, plan=plan_json(run_plan)
+        )
 
 
 def refuse_missing_model(resolved: ResolvedConfig) -> None:

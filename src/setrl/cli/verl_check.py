@@ -21,5 +21,5 @@ class VerlCheck(Said):
         """Print what verl finds."""
         from setrl.train.verl.check import check_verl
 
-        found = check_verl()
-        self.tell("\n".join(found), found=found)
+        sentences = check_verl()
+        self.tell("\n".join(sentences), found=sentences)

@@ -41,8 +41,8 @@ class View(EvaluatedFields, Said):
         from setrl.show.lab.view.catalogue import Catalogue
         from setrl.show.lab.view.serve import serve
 
-        def said(address: str) -> None:
+        def tell_address(address: str) -> None:
             self.tell(f"{address}\nCtrl-C ends it.", address=address)
 
         catalogue = Catalogue(self.path.absolute(), self.log_options)
-        serve(catalogue, self.host, self.port, self.open, said)
+        serve(catalogue, self.host, self.port, self.open, tell_address)

@@ -171,7 +171,7 @@ def simultaneous_band(
         return _band_from_arrays(ks, value_K, (unknown, unknown), float("nan"), config.level)
     by_seed = [arm.mean(axis=2).T for arm in arms]  # (R, K)
     runs = by_seed if len(arms) == 1 else runs_that_differ(*by_seed)
-    spread = [gap_KP, *(one.T for one in runs if len(one) > 1)]
+    spread = [gap_KP, *(values_RK.T for values_RK in runs if len(values_RK) > 1)]
     parts = [_error_terms(values_KX).T for values_KX in spread]
     stderr_K = np.sqrt((np.concatenate(parts) ** 2).sum(axis=0))
     known_K = stderr_K > ROUNDING

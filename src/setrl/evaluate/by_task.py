@@ -69,10 +69,13 @@ def estimates_by_task(
     """
 
     def of(metric: str, rows: Sequence[int]) -> Estimate:
-        return mean_over_problems(values[metric][:, rows], config, bounds_of(metric))
+        values_RP = values[metric][:, rows]
+        return mean_over_problems(values_RP, config, bounds_of(metric, [values_RP]))
 
     several = any(len(values_RP) > 1 for values_RP in values.values())
-    return _each_task_and_macro(tasks_P, list(values), of, math.nan if several else config.level)
+    return _values_by_task_and_macro(
+        tasks_P, list(values), of, math.nan if several else config.level
+    )
 
 
 def differences_by_task(
@@ -89,13 +92,15 @@ def differences_by_task(
     def of(metric: str, rows: Sequence[int]) -> Difference:
         first_RP, second_RP = values[metric]
         pair = second_RP[:, rows], first_RP[:, rows]
-        return paired_difference(*pair, config, bounds_of(metric))
+        return paired_difference(*pair, config, bounds_of(metric, pair))
 
-    several = any(len(one) > 1 for pair in values.values() for one in pair)
-    return _each_task_and_macro(tasks_P, list(values), of, math.nan if several else config.level)
+    several = any(len(values_RP) > 1 for pair in values.values() for values_RP in pair)
+    return _values_by_task_and_macro(
+        tasks_P, list(values), of, math.nan if several else config.level
+    )
 
 
-def _each_task_and_macro(
+def _values_by_task_and_macro(
     tasks_P: Sequence[str],
     metrics: Sequence[str],
     of: Callable[[str, Sequence[int]], Value],
@@ -108,23 +113,27 @@ def _each_task_and_macro(
         rows.setdefault(task, []).append(row)
     tasks = {task: {metric: of(metric, rows[task]) for metric in metrics} for task in rows}
     macro = {
-        metric: _macro_average([one[metric] for one in tasks.values()], level) for metric in metrics
+        metric: _macro_average([of_task[metric] for of_task in tasks.values()], level)
+        for metric in metrics
     }
-    return ByTask({task: len(found) for task, found in rows.items()}, tasks, macro)
+    return ByTask({task: len(rows_of_task) for task, rows_of_task in rows.items()}, tasks, macro)
 
 
 def _macro_average(values_T: Sequence[Value], level: float) -> Value:
     """Return the mean of the values of tasks; NaN where one is unknown."""
-    variances_T = np.array([one.stderr**2 for one in values_T])
-    degrees_T = [max(1, one.problems - 1) for one in values_T]
-    value = float(np.mean([one.value for one in values_T]))
+    variances_T = np.array([task_value.stderr**2 for task_value in values_T])
+    degrees_T = [max(1, task_value.problems - 1) for task_value in values_T]
+    value = float(np.mean([task_value.value for task_value in values_T]))
     factor_T = _interval_factors(variances_T, degrees_T, level)
     below, above = (
-        float(np.linalg.norm(factor_T * [abs(one.value - end) for one, end in zip(
+        float(np.linalg.norm(factor_T * [abs(task_value.value - end) for task_value, end in zip(
             values_T, ends, strict=True)])) / len(values_T)
-        for ends in zip(*(one.ends for one in values_T), strict=True)
+        for ends in zip(*(task_value.ends for task_value in values_T), strict=True)
     )  # fmt: skip
-    total = {name: sum(getattr(one, name) for one in values_T) for name in ("problems", "missing")}
+    total = {
+        name: sum(getattr(task_value, name) for task_value in values_T)
+        for name in ("problems", "missing")
+    }
     return replace(
         values_T[0], value=value, low=value - below, high=value + above,
         stderr=math.sqrt(variances_T.sum()) / len(values_T), **total,
@@ -136,7 +145,9 @@ def _mean_other_fields(values_T: Sequence[Value]) -> dict[str, Any]:
     """Return the means of what estimates or differences say besides their interval."""
     of_difference = ("improvement", "first", "second")
     keys = of_difference if isinstance(values_T[0], Difference) else ("per_seed",)
-    means = {key: np.mean([getattr(one, key) for one in values_T], axis=0) for key in keys}
+    means = {
+        key: np.mean([getattr(task_value, key) for task_value in values_T], axis=0) for key in keys
+    }
     return {
         key: float(mean) if mean.ndim == 0 else tuple(mean.tolist()) for key, mean in means.items()
     }
@@ -150,7 +161,7 @@ def _interval_factors(variances_T: Floats, degrees_T: Sequence[int], level: floa
         return np.ones(len(variances_T))
     degrees = variances_T.sum() ** 2 / (variances_T**2 / degrees_T).sum()
     shared = t_quantile(max(1, math.floor(degrees)), level)
-    return np.array([shared / t_quantile(own, level) for own in degrees_T])
+    return np.array([shared / t_quantile(task_degrees, level) for task_degrees in degrees_T])
 
 
 def task_table(by_task: ByTask[Estimate] | None, metrics: Sequence[str] = ()) -> str:
@@ -192,8 +203,8 @@ def task_rows(
     """
     names = _metrics_at_curve_ends(by_task, metrics)
     rows = [
-        (task, by_task.problems[task], [cell(name, found[name]) for name in names])
-        for task, found in by_task.tasks.items()
+        (task, by_task.problems[task], [cell(name, values[name]) for name in names])
+        for task, values in by_task.tasks.items()
     ]
     cells = [cell(name, by_task.macro[name]) for name in names]
     return [*map(_metric_title, names)], [*rows, (MACRO, sum(by_task.problems.values()), cells)]
@@ -201,9 +212,17 @@ def task_rows(
 
 def _metrics_at_curve_ends(by_task: ByTask[Value], metrics: Sequence[str]) -> list[str]:
     """Return the metrics that are shown, at the first and the last place of their curve."""
-    known = by_metric(list(by_task.macro))
-    chosen = known if "all" in metrics else [one for one in metrics or SHOWN if one in known]
-    return [name for one in chosen for name in dict.fromkeys((known[one][0], known[one][-1]))]
+    names_by_metric = by_metric(list(by_task.macro))
+    chosen = (
+        names_by_metric
+        if "all" in metrics
+        else [metric for metric in metrics or SHOWN if metric in names_by_metric]
+    )
+    return [
+        name
+        for metric in chosen
+        for name in dict.fromkeys((names_by_metric[metric][0], names_by_metric[metric][-1]))
+    ]
 
 
 def _metric_title(name: str) -> str:
@@ -211,24 +230,24 @@ def _metric_title(name: str) -> str:
     return f"{METRICS[metric].label}@{place}" if place else METRICS[metric].label
 
 
-def _difference_text(name: str, found: Difference) -> str:
+def _difference_text(name: str, difference: Difference) -> str:
     shown = METRICS[name.partition("@")[0]]
-    value = signed(shown.scale * found.value, shown.digits) + " points" * shown.share
-    ends = interval(found.ends, shown.scale, shown.digits)
-    return f"{value} {'[—]' if math.isnan(found.low) else ends}"
+    value = signed(shown.scale * difference.value, shown.digits) + " points" * shown.share
+    ends = interval(difference.ends, shown.scale, shown.digits)
+    return f"{value} {'[—]' if math.isnan(difference.low) else ends}"
 
 
 def _tasks_that_differ_text(by_task: ByTask[Difference], name: str) -> str:
     """Say on which tasks B is above or below A, each looked at by itself."""
-    of = {task: found[name] for task, found in by_task.tasks.items()}
-    above = [task for task, found in of.items() if found.low > 0]
-    below = [task for task, found in of.items() if found.high < 0]
-    said = [
+    differences = {task: values[name] for task, values in by_task.tasks.items()}
+    above = [task for task, difference in differences.items() if difference.low > 0]
+    below = [task for task, difference in differences.items() if difference.high < 0]
+    parts = [
         f"{where} A on {in_a_row(tasks)}"
         for where, tasks in (("above", above), ("below", below))
         if tasks
     ]
-    if not said:
+    if not parts:
         return ""
-    return (f"{_metric_title(name)}: B is {' and '.join(said)}, each looked at by itself: of "
-            f"{len(of)} tasks, one may differ by chance.")  # fmt: skip
+    return (f"{_metric_title(name)}: B is {' and '.join(parts)}, each looked at by itself: of "
+            f"{len(differences)} tasks, one may differ by chance.")  # fmt: skip

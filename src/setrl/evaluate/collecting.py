@@ -100,7 +100,7 @@ def draw_and_read(
         [problem.id for problem in task.problems],
         {**settings, "problems": task.digest},
     )
-    known = _known_records(path, task, store, n)
+    records_by_id = _read_records_by_id(path, task, store, n)
     failures, details = _draw_missing_samples(task, generator, n, seed, store, show_progress)
     records, cut, alike, bare = [], 0, 0, 0
     for place, problem in enumerate(task.problems):
@@ -111,12 +111,13 @@ def draw_and_read(
         alike += len({sample.text for sample in samples}) == 1
         bare += sum(sample.finish == REASONED for sample in samples)
         records.append(
-            known.get(problem.id) or {**_evaluation_record(problem, samples, task), **settings}
+            records_by_id.get(problem.id)
+            or {**_evaluation_record(problem, samples, task), **settings}
         )
     if records and bare == len(records) * n:
         raise RunError(f"all {count(bare, 'sample')} are empty: {REASONED_NOTE}; give another "
                        "output then")  # fmt: skip
-    if records != list(known.values()):
+    if records != list(records_by_id.values()):
         files.write_lines(path, records)
     return Drawn(
         path=path,
@@ -169,32 +170,32 @@ def _draw_missing_samples(
     return failures, details
 
 
-def _known_records(
+def _read_records_by_id(
     path: Path, task: ProblemSet, store: SampleFile, n: int
 ) -> dict[str, dict[str, Any]]:
     """Id → record of the problems whose samples have been read already."""
     if not path.exists():
         return {}
     place_of = {problem.id: place for place, problem in enumerate(task.problems)}
-    known = {}
+    records_by_id = {}
     for known_record in read_records(path):
         identity = known_record.get("id")
         if identity not in place_of or store.missing(place_of[identity], n):
             raise ConfigError(f"{path} holds records whose samples are not in {store.path}: "
                               "give another path or remove the file")  # fmt: skip
-        known[identity] = known_record
-    return known
+        records_by_id[identity] = known_record
+    return records_by_id
 
 
 def _evaluation_record(
     problem: Problem, samples: list[Completion], task: ProblemSet
 ) -> dict[str, Any]:
     texts = [sample.text for sample in samples]
-    read = [
-        Sample(text, one.correct, strategy=one.strategy, answer=one.answer)
-        for text, one in zip(texts, task.read(problem, texts), strict=True)
+    graded = [
+        Sample(text, reading.correct, strategy=reading.strategy, answer=reading.answer)
+        for text, reading in zip(texts, task.read(problem, texts), strict=True)
     ]
     gold = {} if problem.gold is None else {"gold": problem.gold}
     return record(
-        problem.id, problem.prompt, read, texts, kind=problem.kind, split=task.split, **gold
+        problem.id, problem.prompt, graded, texts, kind=problem.kind, split=task.split, **gold
     )

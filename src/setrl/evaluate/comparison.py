@@ -227,16 +227,16 @@ def compare(
     """
     intervals = intervals or IntervalConfig()
     check_names(metrics)
-    read = (len(first.evaluations[0]), len(second.evaluations[0]))
-    a, b, _ = _on_shared_problems(first, second, 0)
-    known = cautions_of_two(a.evaluations, b.evaluations)
+    problems_read = (len(first.evaluations[0]), len(second.evaluations[0]))
+    a, b, _ = _restrict_to_shared_problems(first, second, 0)
+    cautions = cautions_of_two(a.evaluations, b.evaluations)
     is_equal = are_equal(a.evaluations, b.evaluations)
-    first, second, common = _on_shared_problems(first, second, max(ks, default=1))
+    first, second, common = _restrict_to_shared_problems(first, second, max(ks, default=1))
     ks = ks or powers_of_two(min(first.n, second.n))
-    names = by_metric(list(_both_values(first, second, [min(2, max(ks))])))
+    names = by_metric(list(_values_of_both_sides(first, second, [min(2, max(ks))])))
     chosen = list(metrics or (metric for metric in USUAL if metric in names))
     asked = () if "all" in chosen else {*STRATEGIES, *chosen} & METRICS.keys()
-    values = _both_values(first, second, ks, asked)
+    values = _values_of_both_sides(first, second, ks, asked)
     if "all" in chosen:
         chosen = list(names)
     elif not {*chosen} <= {*names}:
@@ -259,14 +259,14 @@ def compare(
         available=tuple(names),
         band=shown,
         first_loss={"A": first_loss(shown.negated()), "B": first_loss(shown)} if shown else {},
-        notes=(*common.notes, *known),
+        notes=(*common.notes, *cautions),
         reading=(*first.reading, *second.reading),
         ungraded={
-            side: one
+            side: ungraded
             for side, name in zip("AB", common.arms, strict=True)
-            if (one := common.ungraded.get(name))
+            if (ungraded := common.ungraded.get(name))
         },
-        problems_read=read,
+        problems_read=problems_read,
         verdict="" if is_equal else (_strategies_verdict(first, second, values, band, intervals)),
         equal=is_equal,
         by_task=differences_by_task(
@@ -283,30 +283,35 @@ def _strategies_verdict(
 ) -> str:
     """Whether the second run uses fewer strategies than the first, by the band of B − A."""
     asked = {name: pair for name, pair in values.items() if name.partition("@")[0] in STRATEGIES}
-    gaps = {name: paired_difference(b, a, config) for name, (a, b) in asked.items()}
-    one, other = _short_side_names(second.name, first.name)
-    return strategies_in_words(one, other, gaps, band)
+    gaps = {
+        name: paired_difference(b, a, config, bounds_of(name, (a, b)))
+        for name, (a, b) in asked.items()
+    }
+    second_name, first_name = _short_side_names(second.name, first.name)
+    return strategies_in_words(second_name, first_name, gaps, band)
 
 
-def _on_shared_problems(first: Side, second: Side, least: int) -> tuple[Side, Side, Common]:
+def _restrict_to_shared_problems(
+    first: Side, second: Side, least: int
+) -> tuple[Side, Side, Common]:
     """Both on the problems that have enough graded samples in both, in the first one's order."""
     name = second.name if second.name != first.name else f"{second.name} (B)"
     common = comparable({first.name: first.evaluations, name: second.evaluations}, least)
-    a, b = (tuple(common.arms[one]) for one in (first.name, name))
+    a, b = (tuple(common.arms[arm]) for arm in (first.name, name))
     return replace(first, evaluations=a), replace(second, evaluations=b), common
 
 
-def _both_values(
+def _values_of_both_sides(
     first: Side, second: Side, ks: Sequence[int], only: Collection[str] = ()
 ) -> dict[str, BothValues]:
     """Return the values of the metrics that both have; see `seed_values`."""
     of_first, of_second = (seed_values(run.evaluations, ks, only) for run in (first, second))
-    found = paired_values(first.evaluations, second.evaluations, of_first, of_second)
-    both = {name: _on_same_problems(*pair) for name, pair in found.items()}
+    pairs = paired_values(first.evaluations, second.evaluations, of_first, of_second)
+    both = {name: _mask_unpaired_problems(*pair) for name, pair in pairs.items()}
     return {name: pair for name, pair in both.items() if is_known(pair[0])}
 
 
-def _on_same_problems(first_RP: Floats, second_RP: Floats) -> BothValues:
+def _mask_unpaired_problems(first_RP: Floats, second_RP: Floats) -> BothValues:
     """NaN where a run has no value, as an effective number without strategies, for both.
 
     So the two means and the difference of a row use the same problems.
@@ -325,7 +330,7 @@ def _paired_metrics(
     names = by_metric(list(values))
     chosen = [name for metric in metrics for name in names.get(metric, ())]
     return [
-        _paired_metric(name, *values[name], intervals, bounds_of(name, evaluations))
+        _paired_metric(name, *values[name], intervals, bounds_of(name, values[name], evaluations))
         for name in chosen
     ]
 
@@ -367,9 +372,11 @@ def _refuse_lacking_metrics(
     metrics: Sequence[str], first: Side, second: Side, ks: Sequence[int]
 ) -> None:
     """Say which run lacks what one of these metrics needs."""
-    known = {run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)}
+    names_by_run = {
+        run.name: by_metric(list(seed_values(run.evaluations, ks))) for run in (first, second)
+    }
     why = {run.name: incomplete(run.evaluations) for run in (first, second)}
-    refuse_lacking(metrics, known, why)
+    refuse_lacking(metrics, names_by_run, why)
     both = f"{first.name} and {second.name}"
     raise ConfigError(f"{both}: no problem has all metrics of {', '.join(metrics)} in both")
 
@@ -396,12 +403,12 @@ class SupportAt:
     @property
     def kept(self) -> float:
         """Share of A's problems that B keeps (SRR of Wu et al.); NaN if A has none."""
-        return _share(self.preserved, self.lost)
+        return _share_of_sum(self.preserved, self.lost)
 
     @property
     def new(self) -> float:
         """Share of B's problems that A lacks (NDR of Wu et al.); NaN if B has none."""
-        return _share(self.gained, self.preserved)
+        return _share_of_sum(self.gained, self.preserved)
 
 
 @dataclass(frozen=True)
@@ -459,24 +466,29 @@ def _support_at(first: Sequence[Evaluation], second: Sequence[Evaluation], k: in
         lost=float((a_P * (1 - b_P)).sum()),
         gained=float(((1 - a_P) * b_P).sum()),
         outside=float(((1 - a_P) * (1 - b_P)).sum()),
-        lost_again=float(np.mean([_chance_lost_again(one, k).sum() for one in first])),
+        lost_again=float(
+            np.mean([_chance_lost_again(evaluation, k).sum() for evaluation in first])
+        ),
     )
 
 
 def _chance_solved(evaluations: Sequence[Evaluation], k: int) -> Floats:
     """Return the chance that k samples hold a right one, over seeds: (P,)."""
-    return np.mean([pass_at_k(one.correct_count_P, one.size_P, k) for one in evaluations], axis=0)
+    return np.mean(
+        [pass_at_k(evaluation.correct_count_P, evaluation.size_P, k) for evaluation in evaluations],
+        axis=0,
+    )
 
 
-def _chance_lost_again(one: Evaluation, k: int) -> Floats:
+def _chance_lost_again(evaluation: Evaluation, k: int) -> Floats:
     """P(of two disjoint k-sets of a problem's samples the first holds a right one, the other none).
 
     C(n−c, k)/C(n, k) − C(n−c, 2k)/C(n, 2k)
     """
-    if 2 * k > one.n:
-        return np.full(len(one), np.nan)
+    if 2 * k > evaluation.n:
+        return np.full(len(evaluation), np.nan)
     misses_P, misses_twice_P = (
-        1 - pass_at_k(one.correct_count_P, one.size_P, size) for size in (k, 2 * k)
+        1 - pass_at_k(evaluation.correct_count_P, evaluation.size_P, size) for size in (k, 2 * k)
     )
     return misses_P - misses_twice_P
 
@@ -485,7 +497,10 @@ def _problem_states(
     first: Sequence[Evaluation], second: Sequence[Evaluation]
 ) -> list[ProblemSupport]:
     right, sizes = (
-        [np.sum([getattr(one, name) for one in run], axis=0).tolist() for run in (first, second)]
+        [
+            np.sum([getattr(evaluation, name) for evaluation in run], axis=0).tolist()
+            for run in (first, second)
+        ]
         for name in ("correct_count_P", "size_P")
     )
     counts = zip(zip(*right, strict=True), zip(*sizes, strict=True), strict=True)
@@ -501,5 +516,5 @@ def _problem_states(
     ]
 
 
-def _share(part: float, rest: float) -> float:
+def _share_of_sum(part: float, rest: float) -> float:
     return part / (part + rest) if part + rest else math.nan

@@ -35,16 +35,18 @@ def _for_each_n(function: OfCounts[More]) -> OfCountsAndSizes[More]:
     """Extend a function of (counts, n, …) to problems that differ in n: one n for each row."""
 
     @wraps(function)
-    def of_sizes(counts: ArrayLike, n: ArrayLike, *args: More.args, **more: More.kwargs) -> Floats:
+    def of_sizes(
+        counts: ArrayLike, n: ArrayLike, *args: More.args, **kwargs: More.kwargs
+    ) -> Floats:
         if np.ndim(n) == 0:
-            return function(counts, n, *args, **more)  # type: ignore[arg-type]
+            return function(counts, n, *args, **kwargs)  # type: ignore[arg-type]
         n_P, rows = np.asarray(n), np.asarray(counts)
         if n_P.shape != rows.shape[:1]:
             raise ValueError(f"n must be one number or one for each of {len(rows)} problems, "
                              f"got {n_P.shape}")  # fmt: skip
         result = np.full(rows.shape, np.nan)
         for size in np.unique(n_P):
-            result[n_P == size] = function(rows[n_P == size], int(size), *args, **more)
+            result[n_P == size] = function(rows[n_P == size], int(size), *args, **kwargs)
         return result
 
     return of_sizes
@@ -296,8 +298,8 @@ def mean_shared_prefix(samples: Sequence[Tokens]) -> float:
     for first, second in pairwise(ordered):
         shared, number = common_prefix(first, second), 1
         while least and least[-1][0] >= shared:
-            more, pairs = least.pop()
-            ending, number = ending - more * pairs, number + pairs
+            longer, pairs = least.pop()
+            ending, number = ending - longer * pairs, number + pairs
         least.append((shared, number))
         ending += shared * number
         total += ending

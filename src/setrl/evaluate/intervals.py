@@ -22,17 +22,18 @@ errors of a mean that far away:
 
     x² = t²·(SE² + w·x·(1 − x/R)/P)
 
-R is the range of a value, and w says how the variance of a problem grows with the mean. For w = 0
-this is Student's t. If no problem of P fails, w = 1 gives Wilson's interval of a share (JASA 22,
-1927), t²/(P + t²). To each side, w is the larger one of
+R is the range of a value or of a difference, and w says how the variance of a problem grows with
+the mean. For w = 0 this is Student's t. If no problem of P fails, w = 1 gives Wilson's interval of
+a share (JASA 22, 1927), t²/(P + t²). To each side, w is the larger one of
 
     Σ(d − d̄)³ / Σ(d − d̄)²          the skewness of what was seen (to one side only)
-    R·min(1, 3/N)                  what was not seen: values R away, at the end of the range
+    r·min(1, 3/N)                  what was not seen: values r away, at the end of a side's range
 
 N = (distance of a side's mean from the end of the range / its SE)² is how many problems of a kind
 would give this distance its relative error: if f problems of P fail and the others never do, N is
-f·P/(P − f). Three failures or fewer say no more than "few" (the rule of three). The bounds of both
-sides count for a difference, and all is symmetric in them.
+f·P/(P − f). It is P² if all P are equal, as one problem more may move the mean by its distance/P.
+Three failures or fewer say no more than "few" (the rule of three). The bounds of both sides count
+for a difference, and all is symmetric in them.
 `studies.comparison_coverage` measures how often such intervals contain the truth.
 
 What can be detected follows from the paired variance over problems, by the normal approximation:
@@ -188,7 +189,7 @@ def mean_over_problems(
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
     (0.75, 0.0, 1.0)
     """
-    values = _seeds_by_problems(values_RP)
+    values = _as_seeds_by_problems(values_RP)
     kept = values[:, ~np.isnan(values).any(axis=0)]
     stderr, (low, high) = _interval_of_mean([kept], [kept], config or IntervalConfig(), bounds)
     return Estimate(
@@ -225,7 +226,7 @@ def paired_difference(
     >>> paired_difference([1.0, 0.5, 1.0, 0.7], [0.0, 0.5, 1.0, 0.5]).improvement
     0.75
     """
-    first, second = _seeds_by_problems(first_RP), _seeds_by_problems(second_RP)
+    first, second = _as_seeds_by_problems(first_RP), _as_seeds_by_problems(second_RP)
     if first.shape[1] != second.shape[1]:
         raise ValueError(
             f"both arms must have the same problems, got {first.shape[1]} and {second.shape[1]}"
@@ -304,7 +305,7 @@ def problems_needed(
     return max(1, math.ceil((_reach_for_power(power, level) * spread / difference) ** 2))
 
 
-def _seeds_by_problems(values: ArrayLike) -> Floats:
+def _as_seeds_by_problems(values: ArrayLike) -> Floats:
     array = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if array.ndim != 2:
         raise ValueError(f"values must be (seeds, problems) or (problems,), got {array.shape}")
@@ -338,7 +339,11 @@ def _interval_of_mean(
     sides = [arm.mean(axis=0, keepdims=True) for arm in arms]
     parts = [
         _variance_and_degrees(sum_of(sides)[0]),
-        *(_variance_and_degrees(one.mean(axis=1)) for one in runs if len(one) > 1),
+        *(
+            _variance_and_degrees(values_RX.mean(axis=1))
+            for values_RX in runs
+            if len(values_RX) > 1
+        ),
     ]
     reach = math.hypot(*(t_quantile(nu, config.level) * math.sqrt(v) for v, nu in parts))
     within = bounds or (min(arm.min() for arm in arms), max(arm.max() for arm in arms))
@@ -404,8 +409,8 @@ def ends(
     value_K = sum_of(sides).mean(axis=1)
     least_K, most_K = (low_K, high_K) if len(sides) == 1 else (low_K - high_K, high_K - low_K)
     scale = factor**2 / problems
-    lower_K = value_K - _distance_to_end(below * scale, high_K - low_K, reach_K)
-    upper_K = value_K + _distance_to_end(above * scale, high_K - low_K, reach_K)
+    lower_K = value_K - _distance_to_end(below * scale, most_K - least_K, reach_K)
+    upper_K = value_K + _distance_to_end(above * scale, most_K - least_K, reach_K)
     return np.maximum(lower_K, least_K), np.minimum(upper_K, most_K)
 
 
@@ -440,20 +445,22 @@ def _variance_growth_unseen(
     sides: Sequence[Floats], low_K: Floats, high_K: Floats
 ) -> tuple[Floats, Floats]:
     """Return the w of what was not seen, below and above: the second side counts the other way."""
-    found: list[tuple[Floats, Floats]] = []
+    growths: list[tuple[Floats, Floats]] = []
     for side_KP in sides:
         down_K = FEW / np.maximum(_problems_behind_distance(high_K[:, None] - side_KP), FEW)
         up_K = FEW / np.maximum(_problems_behind_distance(side_KP - low_K[:, None]), FEW)
-        found.append((down_K, up_K) if not found else (up_K, down_K))
-    below, above = (np.max(each, axis=0) for each in zip(*found, strict=True))
+        growths.append((down_K, up_K) if not growths else (up_K, down_K))
+    below, above = (np.max(each, axis=0) for each in zip(*growths, strict=True))
     return (high_K - low_K) * below, (high_K - low_K) * above
 
 
 def _problems_behind_distance(distance_KP: Floats) -> Floats:
-    """Return N, (mean/SE)², of the distances from a bound: 0 if all are 0."""
+    """Return N, (mean/SE)², of the distances from a bound: 0 if all are 0, P² if all are equal."""
     mean_K, problems = distance_KP.mean(axis=1), distance_KP.shape[1]
-    variance_K = np.maximum(distance_KP.var(axis=1, ddof=1) / problems, ROUNDING**2)
-    return np.where(mean_K > ROUNDING, mean_K**2 / variance_K, 0.0)
+    stderr_K = np.sqrt(distance_KP.var(axis=1, ddof=1) / problems)
+    stderr_K = np.where(stderr_K > ROUNDING, stderr_K, mean_K / problems)
+    ratio_K = np.divide(mean_K, stderr_K, out=np.zeros_like(mean_K), where=mean_K > ROUNDING)
+    return ratio_K**2
 
 
 def _distance_to_end(w_K: Floats, range_K: Floats, reach_K: Floats) -> Floats:

@@ -94,26 +94,33 @@ def audit(
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders}")
     labelings_GR = rejudge(groups, judge_for, orders, seed)
-    others = [_labels_if_complete(one) for one in pairwise.judge(groups)] if pairwise else None
+    pairwise_labelings = (
+        [_labels_if_complete(judgement) for judgement in pairwise.judge(groups)]
+        if pairwise
+        else None
+    )
     tables: dict[str, list[dict[str, float]]] = {"itself": [], "pairwise": [], "gold": []}
     for place, labelings in enumerate(labelings_GR):
-        other = others[place] if others else None
+        pairwise_labels = pairwise_labelings[place] if pairwise_labelings else None
         truth = gold[place] if gold else None
         credit = _GroupCredit(method, rewards[place] if rewards else None)
-        in_pairs = [_separate_degenerate(labelings[0]), _separate_degenerate(other)]
+        in_pairs = [
+            _give_degenerate_own_labels(labelings[0]),
+            _give_degenerate_own_labels(pairwise_labels),
+        ]
         credit.prepare([*labelings, *in_pairs, truth])
-        known = [labels for labels in labelings if labels is not None]
-        tables["itself"].append(_mean_measures(combinations(known, 2), credit))
+        complete = [labels for labels in labelings if labels is not None]
+        tables["itself"].append(_mean_measures(combinations(complete, 2), credit))
         tables["pairwise"].append(_mean_measures([in_pairs], credit))
-        tables["gold"].append(_mean_measures([(labels, truth) for labels in known], credit))
+        tables["gold"].append(_mean_measures([(labels, truth) for labels in complete], credit))
     return JudgeFindings(
         groups=len(groups),
         orders=orders,
         unknown=sum(labels is None for labelings in labelings_GR for labels in labelings),
         strategies=[_count_strategies(labelings[0]) for labelings in labelings_GR],
-        itself=_measures_by_column(tables["itself"]),
-        pairwise=_measures_by_column(tables["pairwise"]) if pairwise else {},
-        gold=_measures_by_column(tables["gold"]) if gold else {},
+        itself=_values_by_measure(tables["itself"]),
+        pairwise=_values_by_measure(tables["pairwise"]) if pairwise else {},
+        gold=_values_by_measure(tables["gold"]) if gold else {},
         labels=labelings_GR,
     )
 
@@ -175,14 +182,14 @@ class _GroupCredit:
             return
         if len(self._rewards) <= self._method.set_size:
             return
-        known = list({tuple(labels) for labels in labelings if labels is not None})
-        if not known:
+        distinct = list({tuple(labels) for labels in labelings if labels is not None})
+        if not distinct:
             return
-        rewards_LN = np.tile(np.asarray(self._rewards, dtype=float), (len(known), 1))
-        found = self._method.advantages(rewards_LN, strategies=np.array(known))
-        for row, labels in enumerate(known):
-            if not found.skipped_B[row]:
-                self._values[labels] = found.values_BN[row][found.usable_BN[row]]
+        rewards_LN = np.tile(np.asarray(self._rewards, dtype=float), (len(distinct), 1))
+        advantages = self._method.advantages(rewards_LN, strategies=np.array(distinct))
+        for row, labels in enumerate(distinct):
+            if not advantages.skipped_B[row]:
+                self._values[labels] = advantages.values_BN[row][advantages.usable_BN[row]]
 
     def compare(self, labels: Labeling, reference: Labeling) -> dict[str, float]:
         """Measure how the first labeling changes the advantages of the reference."""
@@ -209,7 +216,7 @@ def _mean_measures(
     return {key: float(np.mean(column)) if column else nan for key, column in defined.items()}
 
 
-def _measures_by_column(rows: Sequence[dict[str, float]]) -> Measured:
+def _values_by_measure(rows: Sequence[dict[str, float]]) -> Measured:
     return {measure: [row[measure] for row in rows] for measure in MEASURES}
 
 
@@ -217,7 +224,7 @@ def _count_strategies(labels: Labeling | None) -> float:
     return nan if labels is None else float(len({label for label in labels if label >= 0}))
 
 
-def _separate_degenerate(labels: Labeling | None) -> Labeling | None:
+def _give_degenerate_own_labels(labels: Labeling | None) -> Labeling | None:
     """Each degenerate sample with its own label."""
     if labels is None:
         return None

@@ -43,10 +43,10 @@ def load_evaluation(path: str | Path, allow_damaged: bool = False) -> Evaluation
     log = open_log(path, LogOptions(allow_damaged=allow_damaged), ["correct"])
     if not log.is_own:
         raise DataError(f"{path} is not an evaluation file")
-    found = replace(_evaluation_of_log(log), options=())  # it takes none
+    evaluation = replace(_evaluation_of_log(log), options=())  # it takes none
     if log.rows.damage:
         warnings.warning("%s; such lines are left out", log.rows.damage_note)
-    return found
+    return evaluation
 
 
 def load_samples(
@@ -75,12 +75,12 @@ def load_samples(
     evaluation = _evaluation_of_log(log, keep_bare, disputes)
     if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
-        return replace(evaluation, reading=_as_notes(*log.notes(), contradiction(evaluation)))
+        return replace(evaluation, reading=_prefix_notes(*log.notes(), contradiction(evaluation)))
     recognised = cast("RowReader", log.reader).recognised
     can_verify = ("--verify",) if recognised.fields.gold and not options.verify else ()
     evaluation = replace(evaluation, options=(*evaluation.options, *can_verify))
-    said = disputes.note() if can_verify else ""
-    reading = (log.head, *_as_notes(*log.notes(), contradiction(evaluation), said))
+    disputed = disputes.note() if can_verify else ""
+    reading = (log.head, *_prefix_notes(*log.notes(), contradiction(evaluation), disputed))
     return replace(evaluation, reading=reading, is_log=True, labels=recognised.labels)
 
 
@@ -89,19 +89,25 @@ def _evaluation_of_log(
 ) -> Evaluation:
     groups = graded_groups(log, keep_bare)
     watched = groups if disputes is None else disputes.watch(groups)
-    found = evaluation_of(watched, str(log.path), log.reader.columns)
-    return replace(found, settings=log.reader.settings, repeated=log.repeated)
+    evaluation = evaluation_of(watched, str(log.path), log.reader.columns)
+    return replace(evaluation, settings=log.reader.settings, repeated=log.repeated)
 
 
-def _as_notes(*found: str) -> tuple[str, ...]:
-    return tuple(f"note: {note}" for note in found if note)
+def _prefix_notes(*texts: str) -> tuple[str, ...]:
+    return tuple(f"note: {note}" for note in texts if note)
 
 
-def _refuse_left_out(ungraded: Fate, found: Evaluation, path: Path) -> None:
+def _refuse_left_out(ungraded: Fate, evaluation: Evaluation, path: Path) -> None:
     """Refuse an evaluation file that lacks the samples that must count as wrong."""
-    if ungraded == "wrong" and found.ungraded_P is not None and found.ungraded_are == "left-out":
-        raise ConfigError(f"{path}: {found.ungraded_P.sum():,} samples without a grade were left "
-                          "out at its import: --ungraded wrong needs the log itself")  # fmt: skip
+    if (
+        ungraded == "wrong"
+        and evaluation.ungraded_P is not None
+        and evaluation.ungraded_are == "left-out"
+    ):
+        raise ConfigError(
+            f"{path}: {evaluation.ungraded_P.sum():,} samples without a grade were left "
+            "out at its import: --ungraded wrong needs the log itself"
+        )
 
 
 class Disputes:
@@ -117,10 +123,10 @@ class Disputes:
 
     def watch(self, groups: Iterable[Graded]) -> Iterator[Graded]:
         """Yield the same groups, and compare the first answers."""
-        for one in groups:
-            if one.group.gold is not None and self._compared < MOST:
-                self._compare(one, one.group.gold)
-            yield one
+        for graded in groups:
+            if graded.group.gold is not None and self._compared < MOST:
+                self._count_disputes(graded, graded.group.gold)
+            yield graded
 
     def note(self) -> str:
         """Say how many grades are disputed, with the first; empty for 0."""
@@ -133,14 +139,16 @@ class Disputes:
             f"{self._first}; pass@k and majority@k follow the log; {VERIFY}"
         )
 
-    def _compare(self, one: Graded, gold: str) -> None:
-        graded = {(s.answer, s.correct) for s in one.samples if s.answer and s.correct is not None}
-        for answer, right in sorted(graded):
+    def _count_disputes(self, graded: Graded, gold: str) -> None:
+        answers = {
+            (s.answer, s.correct) for s in graded.samples if s.answer and s.correct is not None
+        }
+        for answer, right in sorted(answers):
             self._compared += 1
             if is_same(answer, gold) != right and (not right or _are_all_numbers(answer, gold)):
                 self._disputed += 1
                 self._first = self._first or (
-                    f"{answer[:60]!r} of {one.group.id[:60]!r} is marked "
+                    f"{answer[:60]!r} of {graded.group.id[:60]!r} is marked "
                     f"{'right' if right else 'wrong'}, and the right answer is {gold[-60:]!r}"
                 )
 
@@ -220,14 +228,16 @@ def common_split(*paths: Path) -> str:
     for path in paths:
         if is_samples(path):
             return path.stem
-    known = {path: _splits_of_arm(Arm(path)) for path in paths}
-    for path, splits in known.items():
+    splits_by_path = {path: _splits_of_arm(Arm(path)) for path in paths}
+    for path, splits in splits_by_path.items():
         if not splits:
             raise _no_evaluation_error(Arm(path), "test")
-    common = set.intersection(*known.values())
+    common = set.intersection(*splits_by_path.values())
     if "test" in common or len(common) == 1:
         return "test" if "test" in common else common.pop()
-    have = [f"{path} has evaluations of {', '.join(sorted(of))}" for path, of in known.items()]
+    have = [
+        f"{path} has evaluations of {', '.join(sorted(of))}" for path, of in splits_by_path.items()
+    ]
     raise ConfigError(f"{'; '.join(have)}: choose one with --split")
 
 
@@ -252,9 +262,9 @@ def _no_evaluation_error(arm: Arm, split: str) -> ConfigError | DataError:
     path = arm.path
     if not path.exists():
         return DataError(f"{path}: no such file or folder; give samples, or a folder with them")
-    if known := sorted(_splits_of_arm(arm)):
-        return ConfigError(f"{path} holds no evaluation of {split!r}, only of {', '.join(known)}")
-    if arms := [name for name, other in Run(path).arms.items() if _splits_of_arm(other)]:
+    if splits := sorted(_splits_of_arm(arm)):
+        return ConfigError(f"{path} holds no evaluation of {split!r}, only of {', '.join(splits)}")
+    if arms := [name for name, inner_arm in Run(path).arms.items() if _splits_of_arm(inner_arm)]:
         return DataError(f"{path} is a run with several arms: give one, {path / first_of(arms)}")
     return DataError(
         f"{path} is neither a file of samples, nor the folder of another tool's log, nor a folder "

@@ -31,7 +31,7 @@ OVER_STEPS = {
 """Metric of language models → its name, and whether it is a share."""
 EXPLORED_OVER_STEPS = {
     "reward/mean": "mean reward in training",
-    "strategies/degenerate": "share without a strategy",
+    "strategies/degenerate": "share of no strategy",
     "policy/kl": "divergence from the reference (KL)",
     "length/mean": "mean length, tokens",
     "time/step": "seconds of a step",
@@ -116,19 +116,21 @@ def looks(arms: Sequence[str]) -> dict[str, Look]:
     A method looks the same in every page. Arms whose names begin with the name of a method share
     its hue. Beyond 60 arms, lines and markers are used again.
     """
-    known = _known_styles()
-    styles = {arm: known[arm] for arm in arms if arm in {*methods.by_name, BASE}}
-    kinds = {arm: _longest_prefix(arm, known) for arm in arms}
-    reserved = {known[kind][0] for kind in kinds.values() if kind}
+    styles_by_kind = _known_styles()
+    styles = {arm: styles_by_kind[arm] for arm in arms if arm in {*methods.by_name, BASE}}
+    kinds = {arm: _longest_prefix(arm, styles_by_kind) for arm in arms}
+    reserved = {styles_by_kind[kind][0] for kind in kinds.values() if kind}
     for arm in arms:
         if arm in styles:
             continue
         taken = list(styles.values())
-        own = known.get(kinds[arm])
-        if own is not None and not any(_alike(own, other) for other in taken):
-            styles[arm] = own
+        kind_style = styles_by_kind.get(kinds[arm])
+        if kind_style is not None and not any(
+            _has_same_line_and_marker(kind_style, other) for other in taken
+        ):
+            styles[arm] = kind_style
         else:
-            hue = own[0] if own else _unused_hue(taken, reserved)
+            hue = kind_style[0] if kind_style else _unused_hue(taken, reserved)
             styles[arm] = _unused_style(hue, taken)
     return {arm: Look(label(arm), HUES[styles[arm][0]], *styles[arm][1:]) for arm in arms}
 
@@ -143,8 +145,8 @@ def _known_styles() -> dict[str, Style]:
     return styles
 
 
-def _alike(one: Style, other: Style) -> bool:
-    return one[1:] == other[1:]
+def _has_same_line_and_marker(first: Style, second: Style) -> bool:
+    return first[1:] == second[1:]
 
 
 def _unused_hue(taken: Sequence[Style], reserved: set[str]) -> str:
@@ -161,7 +163,7 @@ def _unused_style(hue: str, taken: Iterable[Style]) -> Style:
     """
     taken = list(taken)
     pairs = {(dash, symbol) for _, dash, symbol in taken}
-    lines = {(other, dash) for other, dash, _ in taken}
+    lines = {(taken_hue, dash) for taken_hue, dash, _ in taken}
     dashes, markers = ([style[part] for style in taken] for part in (1, 2))
 
     def repeats(style: Style) -> tuple[bool, bool, int, int]:
@@ -173,7 +175,7 @@ def _unused_style(hue: str, taken: Iterable[Style]) -> Style:
     return min(styles, key=repeats)
 
 
-def _longest_prefix(arm: str, known: Mapping[str, object]) -> str:
+def _longest_prefix(arm: str, names: Mapping[str, object]) -> str:
     """Return the longest known name at the beginning of an arm's name, or ""."""
-    found = (name for name in known if f"{arm}_".startswith((f"{name}_", f"{name},")))
-    return max(found, key=len, default="")
+    prefixes = (name for name in names if f"{arm}_".startswith((f"{name}_", f"{name},")))
+    return max(prefixes, key=len, default="")

@@ -90,7 +90,7 @@ METRICS: dict[str, Metric] = {
     "cover": Metric("Cover", "τ", share=True),
     "effective_number": Metric("effective strategies", "", digits=2),
     "top_share": Metric("share of the commonest", "", share=True),
-    "degenerate": Metric("share without a strategy", "", share=True),
+    "degenerate": Metric("share of no strategy", "", share=True),
     "shared_prefix": Metric("characters that two samples share", ""),
 }
 
@@ -101,6 +101,7 @@ READ_FROM = {  # labels → metrics of them, which are unknown where no sample h
 }
 
 OF_REWARDS = ("max", "best_of")  # metrics whose values are rewards of samples
+OF_COUNTS = ("strategies", "correct_strategies", "effective_number")  # numbers of strategies
 
 LACKING = {  # metric → what samples lack that cannot have it; all samples have the other metrics
     **dict.fromkeys(
@@ -138,20 +139,22 @@ def incomplete(evaluations: Sequence[Evaluation]) -> dict[str, str]:
     A problem has strategies@k only if each of its samples has a label, and correct strategies@k
     only if each correct one has.
     """
-    found = {}
+    reasons = {}
     for metric in ("strategies", "correct_strategies"):
-        for one in evaluations:
-            counted_PN = SET_SCORES[metric](one)[0]
-            if one.knows("strategies") and np.isnan(counted_PN).any(axis=1).all():
-                bare = int((one.present_PN & np.isnan(one.column("strategies"))).sum())
-                of = count(int(one.size_P.sum()), "sample")
+        for evaluation in evaluations:
+            counted_PN = SET_SCORES[metric](evaluation)[0]
+            if evaluation.knows("strategies") and np.isnan(counted_PN).any(axis=1).all():
+                bare = int(
+                    (evaluation.present_PN & np.isnan(evaluation.column("strategies"))).sum()
+                )
+                of = count(int(evaluation.size_P.sum()), "sample")
                 kind = "correct sample" if metric == "correct_strategies" else "sample"
-                found[metric] = (
+                reasons[metric] = (
                     f"every problem has a {kind} without a label ({bare:,} of {of} have none); "
                     "`setrl judge` labels all samples, and --degenerate null says that no label "
                     "means no strategy"
                 )
-    return found
+    return reasons
 
 
 def refuse_lacking(
@@ -201,7 +204,7 @@ def metric_values(
     asked = set(only or METRICS)
     sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
     values = _one_number_strategy_metrics(evaluation, asked)
-    curves = _set_scores(evaluation, sizes, asked)
+    curves = _set_score_curves(evaluation, sizes, asked)
     n, correct_P = evaluation.sizes, evaluation.correct_count_P
     for place, k in enumerate(sizes):
         values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
@@ -249,18 +252,18 @@ def _unread_as_nan(evaluation: Evaluation, values: Mapping[str, Floats]) -> dict
     }
 
 
-def _set_scores(
+def _set_score_curves(
     evaluation: Evaluation, sizes: Sequence[int], asked: Collection[str]
 ) -> dict[str, Floats]:
     """Return the metrics that are mean scores of sets of k samples, (sizes, P) each."""
-    found = {name: score(evaluation) for name, score in SET_SCORES.items() if name in asked}
+    inputs = {name: score(evaluation) for name, score in SET_SCORES.items() if name in asked}
     correct_P, n = evaluation.correct_count_P, evaluation.sizes
-    known = (
+    pass_scores = (
         {"pass": np.array([pass_at_k(correct_P, n, k) for k in sizes])} if "pass" in asked else {}
     )
-    return known | {
+    return pass_scores | {
         name: mean_set_scores(rewards_PN, objective, sizes, mask=evaluation.present_PN, **fields)
-        for name, (rewards_PN, objective, fields) in found.items()
+        for name, (rewards_PN, objective, fields) in inputs.items()
         if rewards_PN is not None
     }
 
@@ -338,8 +341,8 @@ def seed_values(
     """
     by_seed = [metric_values(evaluation, ks, only) for evaluation in evaluations]
     shared = [name for name in by_seed[0] if all(name in values for values in by_seed)]
-    found = {name: np.stack([values[name] for values in by_seed]) for name in shared}
-    return {name: values_RP for name, values_RP in found.items() if is_known(values_RP)}
+    values_by_name = {name: np.stack([values[name] for values in by_seed]) for name in shared}
+    return {name: values_RP for name, values_RP in values_by_name.items() if is_known(values_RP)}
 
 
 def is_known(values_RP: Floats) -> bool:
@@ -347,17 +350,29 @@ def is_known(values_RP: Floats) -> bool:
     return not np.isnan(values_RP).any(axis=0).all()
 
 
-def bounds_of(name: str, evaluations: Sequence[Evaluation] = ()) -> Bounds | None:
+def bounds_of(
+    name: str, values: Sequence[Floats], evaluations: Sequence[Evaluation] = ()
+) -> Bounds | None:
     """Return the smallest and the largest value that a metric@x can have, where these are known.
 
-    A share is between 0 and 1, and the reward of a set between those of all samples.
+    A share is between 0 and 1, and the reward of a set between those of all samples. A number of
+    strategies has no largest value: it is taken to be between the whole numbers around all that
+    were seen, so that of few samples with one strategy each the next may have two.
+
+    Args:
+        name: The metric.
+        values: Its values, (R, P) of each side.
+        evaluations: What they are of, for rewards.
     """
     metric = name.partition("@")[0]
     if METRICS[metric].share:
         return 0.0, 1.0
+    if metric in OF_COUNTS and any(map(is_known, values)):
+        low = math.floor(min(map(np.nanmin, values)))
+        return float(low), float(max(low + 1, math.ceil(max(map(np.nanmax, values)))))
     if metric not in OF_REWARDS or not evaluations:
         return None
-    rewards = [one.graded_PN[one.present_PN] for one in evaluations]
+    rewards = [evaluation.graded_PN[evaluation.present_PN] for evaluation in evaluations]
     return float(min(map(np.nanmin, rewards))), float(max(map(np.nanmax, rewards)))
 
 
@@ -367,10 +382,10 @@ def by_metric(names: Sequence[str] | Mapping[str, object]) -> dict[str, list[str
     >>> by_metric(["pass@1", "top_share", "pass@2"])
     {'pass': ['pass@1', 'pass@2'], 'top_share': ['top_share']}
     """
-    found: dict[str, list[str]] = {}
+    names_by_metric: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(name.partition("@")[0], []).append(name)
-    return found
+        names_by_metric.setdefault(name.partition("@")[0], []).append(name)
+    return names_by_metric
 
 
 def with_interval(name: str, estimate: Estimate) -> str:
@@ -401,15 +416,16 @@ def paired_values(
     """
     both = {name: (of_first[name], of_second[name]) for name in of_first if name in of_second}
     asked = {metric for name in both if (metric := name.partition("@")[0]) in BY_NUMBER}
-    sizes = [one.size_P for one in (*first, *second)]
+    sizes = [evaluation.size_P for evaluation in (*first, *second)]
     if not asked or all((size_P == sizes[0]).all() for size_P in sizes):
         return both
     fewest_P = np.min(sizes, axis=0)
     a, b = (
-        [_mean_over_thinnings(one, fewest_P, asked) for one in side] for side in (first, second)
+        [_metrics_over_thinnings(evaluation, fewest_P, asked) for evaluation in side]
+        for side in (first, second)
     )
     return both | {
-        name: (np.stack([one[name] for one in a]), np.stack([one[name] for one in b]))
+        name: (np.stack([values[name] for values in a]), np.stack([values[name] for values in b]))
         for name in both
         if name.partition("@")[0] in asked
     }
@@ -429,7 +445,7 @@ def thin(evaluation: Evaluation, n_P: NDArray[np.int64], rng: np.random.Generato
     return replace(evaluation, samples=replace(samples, **kept, mask=mask, texts=()))
 
 
-def _mean_over_thinnings(
+def _metrics_over_thinnings(
     evaluation: Evaluation, n_P: NDArray[np.int64], asked: Collection[str]
 ) -> dict[str, Floats]:
     if (evaluation.size_P == n_P).all():

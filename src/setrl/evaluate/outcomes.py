@@ -41,9 +41,9 @@ def over_seeds(values: Sequence[float]) -> OverSeeds:
     >>> over_seeds([0.25, math.nan, 0.75]).value
     0.5
     """
-    known = np.array([value for value in values if not math.isnan(value)])
-    mean = float(known.mean()) if len(known) else math.nan
-    stderr = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
+    defined = np.array([value for value in values if not math.isnan(value)])
+    mean = float(defined.mean()) if len(defined) else math.nan
+    stderr = float(defined.std(ddof=1) / math.sqrt(len(defined))) if len(defined) > 1 else math.nan
     return OverSeeds(mean, mean - stderr, mean + stderr, stderr)
 
 
@@ -122,11 +122,11 @@ def _highest_mean_text(
     name: str, means: Mapping[str, Mapping[str, float]], label: Callable[[str], str]
 ) -> str:
     """Say which arms have the highest mean of a metric, and their means of the other metrics."""
-    known = {arm: value for arm, value in means[name].items() if not math.isnan(value)}
-    if not known:
+    mean_by_arm = {arm: value for arm, value in means[name].items() if not math.isnan(value)}
+    if not mean_by_arm:
         return ""
-    most = max(known.values())
-    best = [arm for arm, value in known.items() if value == most]
+    most = max(mean_by_arm.values())
+    best = [arm for arm, value in mean_by_arm.items() if value == most]
     rest = ""
     if len(best) == 1:
         others = [(other, means[other][best[0]]) for other in means if other != name]

@@ -53,26 +53,33 @@ def on_common(arms: ByArm, least: int = 1) -> Common:
     Raises:
         DataError: If it is not clear which problems are the same, or none has enough samples.
     """
-    first_name, first = next((name, found[0]) for name, found in arms.items())
+    first_name, first = next((name, evaluations[0]) for name, evaluations in arms.items())
     common, named = dict.fromkeys(first.ids), {}
     notes: list[str] = []
-    for name, found in arms.items():
+    for name, evaluations in arms.items():
         alike = [
-            one if one is first else _renamed_as_first(first, one, first_name, name, notes)
-            for one in found
+            evaluation
+            if evaluation is first
+            else _rename_problems_as_first(first, evaluation, first_name, name, notes)
+            for evaluation in evaluations
         ]
-        shared = common.keys() & set.intersection(*(set(one.ids) for one in alike))
+        shared = common.keys() & set.intersection(*(set(evaluation.ids) for evaluation in alike))
         if not shared:
             notes.append(f"{name} is left out: it shares no problem with {first_name}")
             continue
-        named[name], common = alike, {one: None for one in common if one in shared}
+        named[name], common = alike, {problem: None for problem in common if problem in shared}
     notes += [
-        note for name, found in named.items() if (note := _left_out_text(name, found, common))
+        note
+        for name, evaluations in named.items()
+        if (note := _left_out_text(name, evaluations, common))
     ]
     if note := _nearly_equal_text(arms):
         notes.append(note)
-    on_all = {name: [one.on(tuple(common)) for one in found] for name, found in named.items()}
-    return _with_enough_samples(on_all, least, list(dict.fromkeys(notes)))
+    on_all = {
+        name: [evaluation.on(tuple(common)) for evaluation in evaluations]
+        for name, evaluations in named.items()
+    }
+    return _keep_problems_with_enough_samples(on_all, least, list(dict.fromkeys(notes)))
 
 
 def comparable(arms: ByArm, least: int = 1) -> Common:
@@ -95,15 +102,17 @@ def comparable(arms: ByArm, least: int = 1) -> Common:
     return common
 
 
-def _with_enough_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
+def _keep_problems_with_enough_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
     """Keep the problems for which every evaluation has this many graded samples."""
-    every = [one for found in arms.values() for one in found]
-    drawn_P = np.min([one.drawn_P for one in every], axis=0)
-    size_P = np.min([one.size_P for one in every], axis=0)
-    if size_P.min() >= least and all(one.ungraded_P is None for one in every):
-        return Common({name: list(found) for name, found in arms.items()}, notes, {})
+    every = [evaluation for evaluations in arms.values() for evaluation in evaluations]
+    drawn_P = np.min([evaluation.drawn_P for evaluation in every], axis=0)
+    size_P = np.min([evaluation.size_P for evaluation in every], axis=0)
+    if size_P.min() >= least and all(evaluation.ungraded_P is None for evaluation in every):
+        return Common({name: list(evaluations) for name, evaluations in arms.items()}, notes, {})
     if not (size_P >= least).any():
-        most = " and ".join(str(max(one.most for one in found)) for found in arms.values())
+        most = " and ".join(
+            str(max(evaluation.most for evaluation in evaluations)) for evaluations in arms.values()
+        )
         numbers = "number is" if len(arms) == 1 else "numbers are"
         whose = f" in all of {', '.join(arms)}" if len(arms) > 1 else ""
         graded = "" if (drawn_P < least).all() else "graded "
@@ -111,16 +120,23 @@ def _with_enough_samples(arms: ByArm, least: int, notes: list[str]) -> Common:
             f"no problem has {count(least, f'{graded}sample')}{whose}: the largest {numbers} {most}"
         )
     drawn = _choose_problems(arms, drawn_P >= least)
-    ungraded = {name: one for name, found in drawn.items() if (one := ungraded_of(found))}
-    more = _too_few_samples_text(drawn_P, size_P, least, _grading_options_text(every))
-    return Common(_choose_problems(arms, size_P >= least), [*notes, *more], ungraded)
+    ungraded = {
+        name: ungraded_samples
+        for name, evaluations in drawn.items()
+        if (ungraded_samples := ungraded_of(evaluations))
+    }
+    few_notes = _too_few_samples_text(drawn_P, size_P, least, _grading_options_text(every))
+    return Common(_choose_problems(arms, size_P >= least), [*notes, *few_notes], ungraded)
 
 
 def _choose_problems(arms: ByArm, is_chosen_P: NDArray[np.bool_]) -> dict[str, list[Evaluation]]:
     rows = np.flatnonzero(is_chosen_P).tolist()
     if len(rows) == len(is_chosen_P):
-        return {name: list(found) for name, found in arms.items()}
-    return {name: [one.choose(rows) for one in found] for name, found in arms.items()}
+        return {name: list(evaluations) for name, evaluations in arms.items()}
+    return {
+        name: [evaluation.choose(rows) for evaluation in evaluations]
+        for name, evaluations in arms.items()
+    }
 
 
 def _too_few_samples_text(
@@ -155,26 +171,30 @@ def _too_few_samples_text(
 
 def _grading_options_text(evaluations: Sequence[Evaluation]) -> list[str]:
     """Say which options of the command grade the samples without a grade."""
-    read = [set(one.options) for one in evaluations if one.options or one.ungraded_P is not None]
+    read = [
+        set(evaluation.options)
+        for evaluation in evaluations
+        if evaluation.options or evaluation.ungraded_P is not None
+    ]
     both = set.intersection(*read) if read else set()
     says = {"--ungraded wrong": "--ungraded wrong counts such samples as wrong", "--verify": VERIFY}
     return [text for option, text in says.items() if option in both]
 
 
-def _renamed_as_first(
+def _rename_problems_as_first(
     first: Evaluation, other: Evaluation, first_name: str, name: str, notes: list[str]
 ) -> Evaluation:
     """Return an evaluation whose problems have the ids of another one's equal problems.
 
     That prompts were compared is added to the notes.
     """
-    other = _with_task_in_ids(first, other)
+    other = _match_task_in_ids(first, other)
     if set(first.ids) & set(other.ids):
         _refuse_other_prompts(first, other, first_name, name)
         return other
     shared = set(first.prompts) & set(other.prompts)
-    for one, whose in ((first, first_name), (other, name)):
-        prompt, times = Counter(p for p in one.prompts if p in shared).most_common(1)[0] if (
+    for evaluation, whose in ((first, first_name), (other, name)):
+        prompt, times = Counter(p for p in evaluation.prompts if p in shared).most_common(1)[0] if (
             shared) else ("", 1)  # fmt: skip
         if times > 1:
             raise DataError(
@@ -188,45 +208,49 @@ def _renamed_as_first(
     return replace(other, samples=replace(other.samples, ids=tuple(ids)))
 
 
-def _with_task_in_ids(first: Evaluation, other: Evaluation) -> Evaluation:
+def _match_task_in_ids(first: Evaluation, other: Evaluation) -> Evaluation:
     """Return an evaluation whose ids name the task where another one's do, or do not.
 
     The ids of a log of several tasks may begin with the task; those of a log of one do not.
     """
     if set(first.ids) & set(other.ids):
         return other
-    named = [(f"{task}/{name}" for name in other.ids) for task in _only_tasks(other)]
-    bare = [(name.removeprefix(f"{task}/") for name in other.ids) for task in _only_tasks(first)]
+    named = [(f"{task}/{name}" for name in other.ids) for task in _unambiguous_tasks(other)]
+    bare = [
+        (name.removeprefix(f"{task}/") for name in other.ids) for task in _unambiguous_tasks(first)
+    ]
     for ids in map(tuple, (*named, *bare)):
         if set(first.ids) & set(ids) and len(set(ids)) == len(ids):
             return replace(other, samples=replace(other.samples, ids=ids))
     return other
 
 
-def _only_tasks(one: Evaluation) -> list[str]:
+def _unambiguous_tasks(evaluation: Evaluation) -> list[str]:
     """Return what a file says of its task, where it says one thing."""
-    of_file = [[*one.settings.get(setting, ())] for setting in OF_A_TASK]
+    of_file = [[*evaluation.settings.get(setting, ())] for setting in OF_A_TASK]
     return [values[0] for values in of_file if len(values) == 1]
 
 
 def _refuse_other_prompts(first: Evaluation, other: Evaluation, first_name: str, name: str) -> None:
     """Refuse ids that only number the problems, in another order in each file."""
-    if any(len(set(one.prompts)) < len(one) for one in (first, other)):
+    if any(len(set(evaluation.prompts)) < len(evaluation) for evaluation in (first, other)):
         return
     prompt_of = dict(zip(first.ids, first.prompts, strict=True))
     for problem, prompt in zip(other.ids, other.prompts, strict=True):
-        known = prompt_of.get(problem, prompt)
-        if known != prompt and prompt in first.prompts:
+        prompt_there = prompt_of.get(problem, prompt)
+        if prompt_there != prompt and prompt in first.prompts:
             raise DataError(
-                f"problem {problem!r} is {known[:SHOWN]!r} in {first_name} and {prompt[:SHOWN]!r} "
-                f"in {name}: ids must name the same problems in both; --group names the field that "
-                "does, such as the prompt"
+                f"problem {problem!r} is {prompt_there[:SHOWN]!r} in {first_name} and "
+                f"{prompt[:SHOWN]!r} in {name}: ids must name the same problems in both; --group "
+                "names the field that does, such as the prompt"
             )
 
 
-def _left_out_text(name: str, found: Sequence[Evaluation], common: Mapping[str, None]) -> str:
+def _left_out_text(name: str, evaluations: Sequence[Evaluation], common: Mapping[str, None]) -> str:
     """Say how many problems of an arm are not common; empty if all are."""
-    missing = list(dict.fromkeys(i for one in found for i in one.ids if i not in common))
+    missing = list(
+        dict.fromkeys(i for evaluation in evaluations for i in evaluation.ids if i not in common)
+    )
     if not missing:
         return ""
     it = "it" if len(missing) == 1 else "them"
@@ -235,17 +259,19 @@ def _left_out_text(name: str, found: Sequence[Evaluation], common: Mapping[str, 
 
 
 def _nearly_equal_text(arms: ByArm) -> str:
-    return nearly_equal(i for found in arms.values() for one in found for i in one.ids)
+    return nearly_equal(
+        i for evaluations in arms.values() for evaluation in evaluations for i in evaluation.ids
+    )
 
 
 def nearly_equal(ids: Iterable[str]) -> str:
     """Say which ids differ only by Unicode's normal form or by space at an end; empty if none."""
     seen: dict[str, str] = {}
     pairs = []
-    for one in dict.fromkeys(ids):
-        plain = unicodedata.normalize("NFKC", one).strip()
-        if seen.setdefault(plain, one) != one:
-            pairs.append((seen[plain], one))
+    for name in dict.fromkeys(ids):
+        plain = unicodedata.normalize("NFKC", name).strip()
+        if seen.setdefault(plain, name) != name:
+            pairs.append((seen[plain], name))
     if not pairs:
         return ""
     first, second = (ascii(name[:SHOWN]) for name in pairs[0])
@@ -300,8 +326,8 @@ def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
     c/(n + u) to (c + u)/(n + u) where these are left out, and from c/n to (c + u)/n where they are
     among the n.
     """
-    found = [(e, e.ungraded_P) for e in evaluations if e.ungraded_P is not None]
-    samples = sum(int(u_P.sum()) for _, u_P in found)
+    lacking = [(e, e.ungraded_P) for e in evaluations if e.ungraded_P is not None]
+    samples = sum(int(u_P.sum()) for _, u_P in lacking)
     if not samples:
         return None
     bounds, of_all = [], 0
@@ -311,4 +337,4 @@ def ungraded_of(evaluations: Sequence[Evaluation]) -> Ungraded | None:
         bounds.append((np.mean(c_P / e.drawn_P), np.mean((c_P + u_P) / e.drawn_P)))
         of_all += int(e.drawn_P.sum())
     if_wrong, if_right = (float(end) for end in np.mean(bounds, axis=0))
-    return Ungraded(samples, of_all, found[0][0].ungraded_are, if_wrong, if_right)
+    return Ungraded(samples, of_all, lacking[0][0].ungraded_are, if_wrong, if_right)

@@ -13,7 +13,7 @@ import numpy as np
 
 from setrl.evaluate.estimators import Floats, count_labels
 from setrl.evaluate.intervals import Estimate, mean_over_problems
-from setrl.evaluate.metrics import metric_values
+from setrl.evaluate.metrics import bounds_of, metric_values
 from setrl.evaluate.samples import Evaluation
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import DataError
@@ -78,30 +78,35 @@ class ShownLog:
         return min(max(1, round(1 / self.success.value - 1)), largest)
 
 
-def shown(found: Evaluation, group_size: int) -> ShownLog:
+def shown(evaluation: Evaluation, group_size: int) -> ShownLog:
     """Return what groups show.
 
     Args:
-        found: The groups.
+        evaluation: The groups.
         group_size: N, the samples of a prompt in the planned training.
 
     Raises:
         DataError: If the groups say nothing: too few, or all samples equal.
     """
-    n_P, right_P = found.size_P, found.correct_count_P
+    n_P, right_P = evaluation.size_P, evaluation.correct_count_P
     _refuse_uninformative(right_P, n_P)
     low, middle, high = np.quantile(right_P / n_P, [0.1, 0.5, 0.9]).tolist()
-    metrics = metric_values(found, only=("effective_number", "top_share"))
-    of = {name: mean_over_problems(x_P) for name, x_P in metrics.items() if not np.isnan(x_P).all()}
-    labels_PN = found.counted("strategies")
+    metrics = metric_values(evaluation, only=("effective_number", "top_share"))
+    of = {
+        name: mean_over_problems(x_P, bounds=bounds_of(name, [x_P]))
+        for name, x_P in metrics.items()
+        if not np.isnan(x_P).all()
+    }
+    labels_PN = evaluation.counted("strategies")
     is_large_P = n_P >= group_size
     alike_P = alike(right_P[is_large_P], n_P[is_large_P], group_size)
-    right_PC = count_labels(np.where(found.correct_PN, labels_PN, -1))
+    is_labelled_P = ~(evaluation.correct_PN & np.isnan(evaluation.column("strategies"))).any(axis=1)
+    right_PC = count_labels(np.where(evaluation.correct_PN, labels_PN, -1))[is_labelled_P]
     numbers, times = np.unique((right_PC > 0).sum(axis=1), return_counts=True)
     return ShownLog(
-        prompts=len(found),
-        samples=(found.n, found.most),
-        success=mean_over_problems(right_P / n_P),
+        prompts=len(evaluation),
+        samples=(evaluation.n, evaluation.most),
+        success=mean_over_problems(right_P / n_P, bounds=(0.0, 1.0)),
         success_quantiles=(low, middle, high),
         never_right=int((right_P == 0).sum()),
         always_right=int((right_P == n_P).sum()),
@@ -110,9 +115,9 @@ def shown(found: Evaluation, group_size: int) -> ShownLog:
         alike_prompts=int(is_large_P.sum()),
         effective_number=of.get("effective_number"),
         top_share=of.get("top_share"),
-        degenerate=_share_degenerate(found.column("strategies")),
+        degenerate=_share_degenerate(evaluation.column("strategies")),
         right_strategies=dict(zip(numbers.tolist(), times.tolist(), strict=True)),
-        are_answers=_strategies_are_answers(found),
+        are_answers=_strategies_are_answers(evaluation),
     )
 
 
@@ -132,9 +137,9 @@ def alike(right_P: np.ndarray, n_P: np.ndarray, num: int) -> Floats:
     return np.prod(np.clip(same_2PN, 0, None) / (n_P[:, None] - taken_N), axis=-1).sum(axis=0)
 
 
-def _strategies_are_answers(found: Evaluation) -> bool:
+def _strategies_are_answers(evaluation: Evaluation) -> bool:
     """Whether strategies divide the samples of every prompt as answers do, some of them in two."""
-    strategies_PN, answers_PN = found.counted("strategies"), found.counted("answers")
+    strategies_PN, answers_PN = evaluation.counted("strategies"), evaluation.counted("answers")
     both_PN = (strategies_PN >= 0) & (answers_PN >= 0)
     prompt = np.nonzero(both_PN)[0]
     table = np.stack([prompt, strategies_PN[both_PN], answers_PN[both_PN]])
@@ -182,9 +187,9 @@ class TableRow:
     needs_judge: bool = False
 
 
-def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
+def row_of(log: ShownLog, goal: Goal = "strategies") -> TableRow:
     """Return the first row of the table that holds; rows 4, 7 and 10 are not seen in groups."""
-    rate = found.success.value
+    rate = log.success.value
     if rate < HOPELESS:
         return TableRow(1, "the base model is right in fewer than 5% of its samples",
                    "imitate first, or use easier problems")  # fmt: skip
@@ -192,8 +197,8 @@ def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
         return TableRow(2, "only pass@1 counts", "GRPO", (GRPO,))
     if goal == "pass@k" and rate < HARD:
         return TableRow(3, "only pass@K counts, and fewer than a third of the samples are right",
-                   "MaxPO with K near 1/p̂ − 1", (_pass_k_arm(found),))  # fmt: skip
-    if found.are_answers or not found.has_strategies:
+                   "MaxPO with K near 1/p̂ − 1", (_pass_k_config(log),))  # fmt: skip
+    if log.are_answers or not log.has_strategies:
         return TableRow(5, "the only labels are final answers, or there are none",
                    "GRPO, or find a judge", (GRPO,), needs_judge=True)  # fmt: skip
     if rate < WEAK:
@@ -206,8 +211,8 @@ def row_of(found: ShownLog, goal: Goal = "strategies") -> TableRow:
     return TableRow(9, "none of the rows above", "concave counts, α = 0", (CONCAVE,))
 
 
-def _pass_k_arm(found: ShownLog) -> ArmConfig:
-    set_size = found.quiet_set_size
+def _pass_k_config(log: ShownLog) -> ArmConfig:
+    set_size = log.quiet_set_size
     return {"method": "maxpo", "set_size": set_size} if set_size > 1 else {"method": "dr_grpo"}
 
 
@@ -221,37 +226,37 @@ def in_python(config: ArmConfig) -> str:
     return f"methods.{config['method']}({', '.join(arguments)})"
 
 
-def recommendation_text(found: ShownLog, row: TableRow, command: str, unread: str = "") -> str:
+def recommendation_text(log: ShownLog, row: TableRow, command: str, unread: str = "") -> str:
     """Write which row holds, what to do, the command to run next, and what the groups show.
 
     Args:
-        found: What they show.
+        log: What they show.
         row: The row that holds.
         command: The command to run next.
         unread: Names of the fields of the log that have no role, and of which one may be the
             strategy.
     """
-    return "\n".join([*_advice_lines(found, row, command, unread), "", *_shown_lines(found)])
+    return "\n".join([*_advice_lines(log, row, command, unread), "", *_shown_lines(log)])
 
 
-def _advice_lines(found: ShownLog, row: TableRow, command: str, unread: str) -> Iterator[str]:
+def _advice_lines(log: ShownLog, row: TableRow, command: str, unread: str) -> Iterator[str]:
     yield f"row {row.number} of the table in docs/choosing.md holds: {row.holds}"
     yield f"do     {row.do}"
-    if row.needs_judge and not found.has_strategies:
-        more = f" ({unread})" if unread else ""
-        yield f"       --strategy FIELD if a field of the log says the strategy of a sample{more};"
+    if row.needs_judge and not log.has_strategies:
+        names = f" ({unread})" if unread else ""
+        yield f"       --strategy FIELD if a field of the log says the strategy of a sample{names};"
         yield "       otherwise `setrl judge` writes such a field (docs/judges.md)"
     yield f"next   {command}"
-    for start, one in zip(("train", "     "), row.methods, strict=False):
-        yield f"{start}  in a TRL script: method={in_python(one)}"
+    for start, first in zip(("train", "     "), row.methods, strict=False):
+        yield f"{start}  in a TRL script: method={in_python(first)}"
     if row.methods:
-        arms = {"grpo": GRPO, **{one["method"]: one for one in row.methods}}
-        listed = ", ".join(f"{arm}: {{{_config_text(one)}}}" for arm, one in arms.items())
+        arms = {"grpo": GRPO, **{config["method"]: config for config in row.methods}}
+        listed = ", ".join(f"{arm}: {{{_config_text(config)}}}" for arm, config in arms.items())
         yield "       or in the config of setrl train --config YOURS:"
         yield f"         arms: {{{listed}}}"
     if len(row.methods) > 1:
-        one, other = (config["method"] for config in row.methods)
-        yield (f"then   setrl compare RUN/{one} RUN/{other}, on problems that were held out; if "
+        first, second = (config["method"] for config in row.methods)
+        yield (f"then   setrl compare RUN/{first} RUN/{second}, on problems that were held out; if "
                "the interval includes 0, train on")  # fmt: skip
 
 
@@ -259,51 +264,52 @@ def _config_text(config: ArmConfig) -> str:
     return ", ".join(f"{key}: {value}" for key, value in config.items())
 
 
-def _shown_lines(found: ShownLog) -> Iterator[str]:
-    yield f"{size(found.prompts, 'prompt', *found.samples)}; 95% intervals over prompts"
-    low, middle, high = (percent(share) for share in found.success_quantiles)
-    success = found.success
+def _shown_lines(log: ShownLog) -> Iterator[str]:
+    yield f"{size(log.prompts, 'prompt', *log.samples)}; 95% intervals over prompts"
+    low, middle, high = (percent(share) for share in log.success_quantiles)
+    success = log.success
     yield (
         f"success p̂: {percent(success.value)} {interval(success.ends, 100)}; over prompts {low} at "
-        f"the 10th percentile, {middle} at the median, {high} at the 90th; {found.never_right} "
-        f"never right, {found.always_right} always right"
+        f"the 10th percentile, {middle} at the median, {high} at the 90th; {log.never_right} "
+        f"never right, {log.always_right} always right"
     )
     yield (
-        f"groups of {found.group_size} that are all right or all wrong: {percent(found.alike)}"
-        f"{_of_large_groups_text(found)}; methods that read only rewards learn nothing from these"
+        f"groups of {log.group_size} that are all right or all wrong: {percent(log.alike)}"
+        f"{_of_large_groups_text(log)}; methods that read only rewards learn nothing from these"
     )
-    if found.effective_number is not None and found.top_share is not None:
-        number, top = found.effective_number, found.top_share
+    if log.effective_number is not None and log.top_share is not None:
+        number, top = log.effective_number, log.top_share
         yield (
             f"strategies of a prompt: effective number {plain(number.value)} "
             f"{interval(number.ends)}, share of the commonest {percent(top.value)} "
-            f"{interval(top.ends, 100)}; samples without one {percent(found.degenerate)}"
+            f"{interval(top.ends, 100)}; samples of none {percent(log.degenerate)}"
         )
-        yield _right_strategies_text(found)
+        yield _right_strategies_text(log)
     yield (
         "not seen in groups: whether the judge agrees with itself (row 4, setrl judge-audit), "
         "whether the grader calls wrong answers right (row 7), and what you have tried (row 10)"
     )
 
 
-def _of_large_groups_text(found: ShownLog) -> str:
+def _of_large_groups_text(log: ShownLog) -> str:
     """Say which prompts a share of groups is of, where some have too few samples."""
-    if found.alike_prompts == found.prompts:
+    if log.alike_prompts == log.prompts:
         return ""
-    return (f" of the {count(found.alike_prompts, 'prompt')} with at least {found.group_size} "
+    return (f" of the {count(log.alike_prompts, 'prompt')} with at least {log.group_size} "
             "samples")  # fmt: skip
 
 
-def _right_strategies_text(found: ShownLog) -> str:
+def _right_strategies_text(log: ShownLog) -> str:
     """Say how many prompts have how many right strategies."""
-    counts = found.right_strategies
+    counts = log.right_strategies
     many = sum(times for number, times in counts.items() if number > FEW_STRATEGIES)
     parts = [f"{number} in {times}" for number, times in counts.items() if number <= FEW_STRATEGIES]
     parts += [f"more than {FEW_STRATEGIES} in {many}"] if many else []
-    return f"right strategies that a prompt shows: {', '.join(parts)} of {found.prompts} prompts"
+    prompts = sum(counts.values())  # of the others, a right sample has no label
+    return f"right strategies that a prompt shows: {', '.join(parts)} of {prompts} prompts"
 
 
-def as_json(found: ShownLog, row: TableRow, goal: Goal) -> dict[str, Any]:
+def as_json(log: ShownLog, row: TableRow, goal: Goal) -> dict[str, Any]:
     """Return plain data."""
     return {"goal": goal, "row": row.number, "holds": row.holds, "do": row.do,
-            "methods": row.methods, **asdict(found)}  # fmt: skip
+            "methods": row.methods, **asdict(log)}  # fmt: skip

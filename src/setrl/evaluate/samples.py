@@ -179,30 +179,30 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
     heads: list[Graded] = []
 
     def counted() -> Iterator[Group]:
-        for one in groups:
-            group = one.group
-            heads.append(one._replace(group=_without_samples(group), samples=()))
-            is_whole = one.samples is group.samples
-            yield group if is_whole else replace(group, samples=tuple(one.samples))
+        for graded in groups:
+            group = graded.group
+            heads.append(graded._replace(group=_without_samples(group), samples=()))
+            is_whole = graded.samples is group.samples
+            yield group if is_whole else replace(group, samples=tuple(graded.samples))
 
-    more = [name for name in ("rewards", "proxy") if KEYS[name] in columns]
-    samples = Samples.of(counted(), ["correct", "strategies", "answers", *more])
+    optional = [name for name in ("rewards", "proxy") if KEYS[name] in columns]
+    samples = Samples.of(counted(), ["correct", "strategies", "answers", *optional])
     if not heads:
         raise DataError(f"{where}: holds no complete line")
-    ungraded_P = np.array([one.ungraded for one in heads])
-    is_as_wrong = any(len(one.as_wrong) for one in heads)
+    ungraded_P = np.array([graded.ungraded for graded in heads])
+    is_as_wrong = any(len(graded.as_wrong) for graded in heads)
     width = np.arange(samples.num_samples)
     ids, texts = (
-        _ids_of_groups([one.group for one in heads]),
-        tuple(tuple(one.texts) for one in heads),
+        _ids_of_groups([graded.group for graded in heads]),
+        tuple(tuple(graded.texts) for graded in heads),
     )
     return Evaluation(
         replace(samples, ids=ids, texts=texts),
         ungraded_P if ungraded_P.any() else None,
-        next((one.are for one in heads if one.ungraded), "left-out"),
-        np.stack([np.isin(width, one.as_wrong) for one in heads]) if is_as_wrong else None,
-        options=() if any(map(_has_dropped, heads)) else ("--ungraded wrong",),
-        tasks=_tasks_of_groups([one.group for one in heads]),
+        next((graded.are for graded in heads if graded.ungraded), "left-out"),
+        np.stack([np.isin(width, graded.as_wrong) for graded in heads]) if is_as_wrong else None,
+        options=() if any(map(_had_samples_dropped, heads)) else ("--ungraded wrong",),
+        tasks=_tasks_of_groups([graded.group for graded in heads]),
     )
 
 
@@ -210,23 +210,23 @@ def _without_samples(group: Group) -> Group:
     return Group(group.id, group.prompt, (), step=group.step, more=group.more)
 
 
-def _has_dropped(graded: Graded) -> bool:
+def _had_samples_dropped(graded: Graded) -> bool:
     """Return whether an evaluation of up to 0.7 lacks samples, which no option brings back."""
     return "ungraded" in graded.group.more
 
 
 def _tasks_of_groups(groups: Sequence[Group]) -> tuple[str, ...]:
-    tasks = tuple(str(one.more.get("task") or "") for one in groups)
+    tasks = tuple(str(group.more.get("task") or "") for group in groups)
     return tasks if len({*tasks}) > 1 else ()
 
 
 def _ids_of_groups(groups: Sequence[Group]) -> tuple[str, ...]:
     """Return what names the problems: in a log of training, ids name a group of one run."""
-    prompts = tuple(one.prompt for one in groups)
-    is_training = all(one.step is not None for one in groups)
+    prompts = tuple(group.prompt for group in groups)
+    is_training = all(group.step is not None for group in groups)
     if is_training and len(set(prompts)) == len(prompts):
         return prompts
-    return tuple(one.id for one in groups)
+    return tuple(group.id for group in groups)
 
 
 def contradiction(evaluation: Evaluation) -> str:

@@ -242,11 +242,14 @@ def _summarise_split(
                 f"all seeds of {arm} must have the same n on {split}, got {sorted(sizes)}"
             )
     sorted_by_seed = {arm: [of_arm[s] for s in sorted(of_arm)] for arm, of_arm in arms.items()}
-    found, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
-    values = {arm: seed_values(evaluations, ks, metrics) for arm, evaluations in found.items()}
+    evaluations_by_arm, notes, ungraded = comparable(sorted_by_seed, max(ks, default=1))
+    values = {
+        arm: seed_values(evaluations, ks, metrics)
+        for arm, evaluations in evaluations_by_arm.items()
+    }
     summaries = {
         arm: _arm_summary(arm, arms[arm], evaluations, values[arm], intervals, ungraded.get(arm))
-        for arm, evaluations in found.items()
+        for arm, evaluations in evaluations_by_arm.items()
     }
     cold = {arm: base for arm in arms if (base := base_as_cold(arm)) and not is_base(arm)}
     pairs = [
@@ -254,9 +257,9 @@ def _summarise_split(
         if arm != BASE and arm not in cold
     ] + list(cold.items())  # fmt: skip
     differences = tuple(
-        _arm_difference(arm, against, found, values, intervals)
+        _arm_difference(arm, against, evaluations_by_arm, values, intervals)
         for arm, against in pairs
-        if against in found and arm != against
+        if against in evaluations_by_arm and arm != against
     )
     return SplitSummary(split, summaries, differences, tuple(notes))
 
@@ -278,7 +281,7 @@ def _arm_summary(
         temperature=evaluations[0].temperature,
         most=max(evaluation.most for evaluation in evaluations),
         metrics={
-            name: mean_over_problems(v, intervals, bounds_of(name, evaluations))
+            name: mean_over_problems(v, intervals, bounds_of(name, [v], evaluations))
             for name, v in values.items()
         },
         band=pass_band(evaluations, None, intervals) if has_pass else None,
@@ -290,18 +293,18 @@ def _arm_summary(
 def _arm_difference(
     arm: str,
     against: str,
-    found: Mapping[str, Sequence[Evaluation]],
+    evaluations_by_arm: Mapping[str, Sequence[Evaluation]],
     values: Mapping[str, Mapping[str, Floats]],
     intervals: IntervalConfig,
 ) -> ArmDifference:
-    first, second = found[arm], found[against]
+    first, second = evaluations_by_arm[arm], evaluations_by_arm[against]
     both = paired_values(first, second, values[arm], values[against])
     band = pass_band(first, second, intervals)
     return ArmDifference(
         arm,
         against,
         {
-            name: paired_difference(*pair, intervals, bounds_of(name, (*first, *second)))
+            name: paired_difference(*pair, intervals, bounds_of(name, pair, (*first, *second)))
             for name, pair in both.items()
         },
         band,

@@ -46,12 +46,12 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[s
         metrics: Which; by default the usual ones, "all" for all.
         notes: Sentences below the head, such as what was left out.
     """
-    known = by_metric(arm.metrics)
-    wanted = METRICS if "all" in metrics else metrics or USUAL
-    chosen = {metric: known[metric] for metric in wanted if metric in known}
+    names_by_metric = by_metric(arm.metrics)
+    asked = METRICS if "all" in metrics else metrics or USUAL
+    chosen = {metric: names_by_metric[metric] for metric in asked if metric in names_by_metric}
     axes = {METRICS[metric].axis for metric in chosen}
     tables = [
-        _axis_table(arm, {m: found for m, found in chosen.items() if METRICS[m].axis == axis})
+        _axis_table(arm, {m: names for m, names in chosen.items() if METRICS[m].axis == axis})
         for axis in ("k", "τ", "")
         if axis in axes
     ]
@@ -59,7 +59,7 @@ def metric_table(arm: ArmSummary, metrics: Sequence[str] = (), notes: Sequence[s
     drawn = size(arm.problems, "problem", arm.n, arm.most)
     seeds, over = (f", {len(arm.seeds)} seeds", " and seeds") if len(arm.seeds) > 1 else ("", "")
     head = f"{drawn}{temperature}{seeds}, 95% intervals over problems{over}"
-    fewer = over_fewer({name: arm.metrics[name] for found in chosen.values() for name in found})
+    fewer = over_fewer({name: arm.metrics[name] for names in chosen.values() for name in names})
     return "\n\n".join(["\n".join([head, *notes, *fewer]), *tables])
 
 
@@ -71,9 +71,9 @@ def over_fewer(metrics: Mapping[str, Estimate | Difference]) -> list[str]:
     ['strategies@k is over 2 of 3 problems: in the other, a sample lacks what it reads']
     """
     titles: dict[tuple[int, int], dict[str, None]] = {}
-    for name, found in metrics.items():
-        if found.missing:
-            sizes = found.problems, found.missing
+    for name, estimate in metrics.items():
+        if estimate.missing:
+            sizes = estimate.problems, estimate.missing
             titles.setdefault(sizes, {})[METRICS[name.partition("@")[0]].title] = None
     return [
         f"{in_a_row(list(names))} {'is' if len(names) == 1 else 'are'} over {kept} of "
@@ -90,7 +90,7 @@ def _axis_table(arm: ArmSummary, chosen: Mapping[str, Sequence[str]]) -> str:
         return table(
             [[METRICS[metric].label, _metric_cell(arm, metric)] for metric in chosen], (0, 1)
         )
-    places = dict.fromkeys(name.partition("@")[2] for found in chosen.values() for name in found)
+    places = dict.fromkeys(name.partition("@")[2] for names in chosen.values() for name in names)
     band = arm.band if "pass" in chosen and arm.band is not None and arm.band.is_known else None
     titles = [METRICS[metric].title for metric in chosen]
     rows = [[axis, *titles[:1], *(["all k at once"] if band else []), *titles[1:]]]
@@ -120,14 +120,14 @@ def comparison_text(comparison: Comparison, details: bool = False, most: int | N
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     most = None if details else most
     rows = [row for metric in metrics for row in _rows_over_curve(comparison.of(metric), most)]
-    said = {metric: sentences(comparison, metric) for metric in metrics}
-    if "pass" in said and comparison.problems > 1:
-        said["pass"][0] += _differs_by_itself_text(rows, comparison.band)
+    sentences_by_metric = {metric: sentences(comparison, metric) for metric in metrics}
+    if "pass" in sentences_by_metric and comparison.problems > 1:
+        sentences_by_metric["pass"][0] += _differs_by_itself_text(rows, comparison.band)
     if details:
-        notes = [sentence for found in said.values() for sentence in found]
+        notes = [sentence for lines in sentences_by_metric.values() for sentence in lines]
     else:
         notes = [
-            *(found[0] for found in said.values()),
+            *(lines[0] for lines in sentences_by_metric.values()),
             *_detectable_differences_text(comparison, rows[:1]),
         ]
     notes += _decided_by_few_text(
@@ -160,9 +160,12 @@ def support_text(support: Support, details: bool = False, most: int | None = FEW
          percent(row.kept), percent(row.new)]
         for row in _rows_over_curve(support.rows, most)
     ]  # fmt: skip
-    states = {state: [one for one in support.problems if one.state == state] for state in STATES}
+    states = {
+        state: [problem for problem in support.problems if problem.state == state]
+        for state in STATES
+    }
     listed = [
-        f"{state}: {', '.join(one.id for one in states[state])}"
+        f"{state}: {', '.join(problem.id for problem in states[state])}"
         for state in ("lost", "gained")
         if details and states[state]
     ]
@@ -249,14 +252,14 @@ def band_sentences(band: Band, losses: Mapping[str, FirstLoss]) -> list[str]:
 def _differs_by_itself_text(rows: Sequence[PairedMetric], band: Band | None) -> str:
     """Say which pass@k of the table differs by its own interval, and not by the band."""
     sure = () if band is None else (*band.above, *band.below)
-    found = [row for row in rows if row.metric == "pass" and row.difference.excludes_zero]
-    found = [row for row in found if row.k not in sure]
-    if not found:
+    differing = [row for row in rows if row.metric == "pass" and row.difference.excludes_zero]
+    differing = [row for row in differing if row.k not in sure]
+    if not differing:
         return ""
-    names = in_a_row([_row_name(row) for row in found])
-    gaps = [points(row.difference.value, row.difference.ends) for row in found]
-    start = "Looked at by itself" if len(found) == 1 else "Each looked at by itself"
-    does = "differs" if len(found) == 1 else "differ"
+    names = in_a_row([_row_name(row) for row in differing])
+    gaps = [points(row.difference.value, row.difference.ends) for row in differing]
+    start = "Looked at by itself" if len(differing) == 1 else "Each looked at by itself"
+    does = "differs" if len(differing) == 1 else "differ"
     return (
         f"\n{start}, {names} {does}: {in_a_row(gaps)}. Of several k, one may differ by chance; "
         "all k at once allows for this."
@@ -297,11 +300,20 @@ def _comparison_head(comparison: Comparison) -> str:
         [
             *lines,
             f"{problems}{split}; {comparison.intervals.in_words(seeds)}",
-            *([ONE_SEED] if seeds == 1 else []),
-            *(one.sentence(side) for side, one in comparison.ungraded.items()),
+            *_single_seed_notes(comparison.seeds),
+            *(ungraded.sentence(side) for side, ungraded in comparison.ungraded.items()),
             *comparison.notes,
         ]
     )
+
+
+def _single_seed_notes(seeds: tuple[int, int]) -> Iterator[str]:
+    """Say which side's training seeds the intervals do not cover."""
+    if max(seeds) == 1:
+        yield ONE_SEED
+    elif min(seeds) == 1:
+        one, many = "AB" if seeds[0] == 1 else "BA"
+        yield f"{one} is one model: the intervals cover other seeds of {many}, none of {one}."
 
 
 def _comparison_tables(rows: Sequence[PairedMetric], band: Band | None, details: bool) -> list[str]:
@@ -354,8 +366,8 @@ def _single_places_verdict(rows: Sequence[PairedMetric], metric: str) -> str:
         where = f" at any {axis}" if axis else ""
         return f"{name}: B is not distinguishable from A{where}."
     rest = [k for k in ks if k not in above and k not in below]
-    more = f"; they are not distinguishable{chosen_range(rest, ks, axis)}" if rest else ""
-    return f"{name}: B is {' and '.join(parts)}{more}."
+    undecided = f"; they are not distinguishable{chosen_range(rest, ks, axis)}" if rest else ""
+    return f"{name}: B is {' and '.join(parts)}{undecided}."
 
 
 def _detectable_differences_text(
@@ -380,9 +392,9 @@ def _detectable_differences_text(
         difference = row.difference
         is_open = difference.value and not difference.excludes_zero and not row.few
         if is_open and max(comparison.seeds) == 1:
-            wanted = problems_needed(difference.value, difference.stderr, difference.problems)
+            needed = problems_needed(difference.value, difference.stderr, difference.problems)
             amount = _amount_text(row, abs(difference.value))
-            text += f"; one of {amount} needs {count(wanted, 'problem')}"
+            text += f"; one of {amount} needs {count(needed, 'problem')}"
         yield f"{text}."
 
 

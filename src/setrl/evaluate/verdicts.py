@@ -48,24 +48,24 @@ def runs(ks: Sequence[int], of: Sequence[int] = ()) -> str:
     >>> runs([1, 2, 3, 7, 9, 10]), runs([1, 2, 4], of=[1, 2, 4, 8])
     ('k = 1 to 3, 7, 9 to 10', 'k = 1 to 4')
     """
-    found = ranges(ks, of or range(max(ks) + 1))
-    return "k = " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in found)
+    spans = ranges(ks, of or range(max(ks) + 1))
+    return "k = " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in spans)
 
 
 def ranges(ks: Sequence[int], of: Sequence[int]) -> list[list[int]]:
     """Return the first and the last k of each run of neighbours among all k, `of`."""
-    order = {k: at for at, k in enumerate(of)}
-    found: list[list[int]] = []
+    order = {k: index for index, k in enumerate(of)}
+    spans: list[list[int]] = []
     for k in ks:
-        if found and order[k] == order[found[-1][-1]] + 1:
-            found[-1][-1] = k
+        if spans and order[k] == order[spans[-1][-1]] + 1:
+            spans[-1][-1] = k
         else:
-            found.append([k, k])
-    return found
+            spans.append([k, k])
+    return spans
 
 
 def strategies_in_words(
-    one: str, other: str, differences: Mapping[str, Difference], band: Band | None
+    model: str, other: str, differences: Mapping[str, Difference], band: Band | None
 ) -> str:
     """Whether one model uses fewer strategies than another, and whether it solves fewer problems.
 
@@ -74,23 +74,23 @@ def strategies_in_words(
     where the band of pass@k does at some k.
 
     Args:
-        one: The model that the sentence is about.
+        model: The model that the sentence is about.
         other: What it is compared with.
-        differences: Metric → one minus other.
+        differences: Metric → model minus other.
         band: The band of the difference of pass@k.
 
     Returns:
         One sentence; empty where strategies are not known of both.
     """
-    right = _at_largest_k(RIGHT, differences)
+    right = _name_at_largest_k(RIGHT, differences)
     if right is None or WIDE not in differences:
         return ""
     k = right.partition("@")[2]
     wide = _direction_shown(differences[WIDE])
     start = {
-        "fewer": f"{one} uses fewer strategies than {other}",
-        "more": f"{one} uses more strategies than {other}",
-        "unclear": f"Whether {one} uses fewer strategies than {other} is not clear",
+        "fewer": f"{model} uses fewer strategies than {other}",
+        "more": f"{model} uses more strategies than {other}",
+        "unclear": f"Whether {model} uses fewer strategies than {other} is not clear",
     }[wide]
     parts = [
         f"effective number {_means_and_gap_text(differences[WIDE])}",
@@ -126,7 +126,7 @@ def _direction_shown(difference: Difference) -> str:
     return "more" if difference.value > 0 else "fewer"
 
 
-def _at_largest_k(metric: str, names: Mapping[str, object]) -> str | None:
+def _name_at_largest_k(metric: str, names: Mapping[str, object]) -> str | None:
     """Return the name of a curve's metric at its largest k."""
     ks = [int(name.partition("@")[2]) for name in names if name.partition("@")[0] == metric]
     return f"{metric}@{max(ks)}" if ks else None

@@ -14,8 +14,8 @@ from setrl.samples.values import read_answer, read_count, read_score, read_token
 
 def all_are(values: Mapping[int, Any], is_one: Callable[[Any], bool]) -> bool:
     """Return whether a column has values, and all values that are not null have the kind."""
-    known = [value for value in values.values() if value is not None]
-    return bool(known) and all(map(is_one, known))
+    present = [value for value in values.values() if value is not None]
+    return bool(present) and all(map(is_one, present))
 
 
 def or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -23,7 +23,7 @@ def or_list(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
     def is_it(value: Any) -> bool:
         if isinstance(value, list) and not is_messages(value):
-            return bool(value) and all(one is None or is_one(one) for one in value)
+            return bool(value) and all(item is None or is_one(item) for item in value)
         return is_one(value)
 
     return is_it
@@ -34,7 +34,7 @@ def is_list_of_objects(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, dict) for one in value)
+        and all(isinstance(item, dict) for item in value)
         and not is_messages(value)
     )
 
@@ -58,7 +58,7 @@ def is_name(value: Any) -> bool:
 
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number from 0, or its digits; true and false are not."""
-    return not _why_not(read_count, value)
+    return not _why_unreadable(read_count, value)
 
 
 def is_tokens(value: Any) -> bool:
@@ -70,8 +70,8 @@ def is_tokens(value: Any) -> bool:
 
 def tokens_in(record: Mapping[str, Any], names: Sequence[str]) -> int | None:
     """Return how many tokens a record of a sample has, under the first of some names."""
-    found = {plain_name(key): value for key, value in record.items()}
-    return next((count for name in names if (count := read_tokens(found.get(name))) is not None),
+    by_name = {plain_name(key): value for key, value in record.items()}
+    return next((count for name in names if (count := read_tokens(by_name.get(name))) is not None),
                 None)  # fmt: skip
 
 
@@ -87,10 +87,10 @@ def is_verdict(value: Any) -> bool:
 
 def why_no_verdict(value: Any) -> str:
     """Return why a value cannot say whether a sample is correct; empty if it can."""
-    return _why_not(read_score, value)
+    return _why_unreadable(read_score, value)
 
 
-def _why_not(read: Callable[[Any], Any], value: Any) -> str:
+def _why_unreadable(read: Callable[[Any], Any], value: Any) -> str:
     """Return why a reader refuses a value; empty if it does not."""
     try:
         read(value)
@@ -101,10 +101,10 @@ def _why_not(read: Callable[[Any], Any], value: Any) -> str:
 
 def kind(value: Any) -> str:
     """Return the kind of a verdict, in words."""
-    one = value[0] if isinstance(value, list) and value else value
-    if isinstance(one, bool):
+    example = value[0] if isinstance(value, list) and value else value
+    if isinstance(example, bool):
         return "true or false"
-    return "a word" if math.isnan(written_number(str(one))) else "a number"
+    return "a word" if math.isnan(written_number(str(example))) else "a number"
 
 
 def shown(value: Any) -> str:
@@ -138,9 +138,9 @@ def group_name(values: Sequence[Any]) -> str:
     """
     parts = []
     for value in values:
-        one = prompt_text(value) if is_messages(value) else text_of(value)
-        if one is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
+        part = prompt_text(value) if is_messages(value) else text_of(value)
+        if part is None or isinstance(value, bool | dict) or (isinstance(value, list) and (
             not is_messages(value))):  # fmt: skip
             raise ValueError(f"the group must be text or a number, got {json.dumps(value)}")
-        parts.append(one)
+        parts.append(part)
     return "/".join(parts)

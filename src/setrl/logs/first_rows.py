@@ -27,7 +27,7 @@ class FirstRows:
         self.row_of = row_of
         self.columns: dict[str, dict[int, Any]] = {}
         for place, record in enumerate(objects):
-            for path, value in _leaves(record, ""):
+            for path, value in _leaf_values(record, ""):
                 self.columns.setdefault(path, {})[place] = value
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class FirstRows:
             self.columns[path] = {place: meant(value) for place, value in column.items()}
 
     @cached_property
-    def _names(self) -> dict[str, set[str]]:
+    def _plain_names(self) -> dict[str, set[str]]:
         """Path → its name in plain letters, for a list also in the singular."""
         names = {}
         for path, column in self.columns.items():
@@ -51,7 +51,9 @@ class FirstRows:
 
     def named(self, names: Collection[str], fits: Test | None = None) -> list[str]:
         """Return the paths with one of the names, in their order, whose values pass a test."""
-        of_name = (path for name in names for path in self.columns if name in self._names[path])
+        of_name = (
+            path for name in names for path in self.columns if name in self._plain_names[path]
+        )
         paths = dict.fromkeys(of_name)
         return [path for path in paths if fits is None or all_are(self.columns[path], fits)]
 
@@ -82,15 +84,15 @@ class FirstRows:
     def listed(self, path: str) -> list[tuple[int, Any]]:
         """Return the row and the value of each sample: a row may have a list of them."""
         return [
-            (self.row_of[place], one)
+            (self.row_of[place], item)
             for place, value in self.columns[path].items()
-            for one in (value if isinstance(value, list) else [value])
+            for item in (value if isinstance(value, list) else [value])
         ]
 
 
-def _leaves(record: Record, before: str) -> Iterable[tuple[str, Any]]:
+def _leaf_values(record: Record, before: str) -> Iterable[tuple[str, Any]]:
     for key, value in record.items():
         if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{before}{key}.")
+            yield from _leaf_values(value, f"{before}{key}.")
         else:
             yield f"{before}{key}", value

@@ -32,7 +32,7 @@ class Grades:
         self._is_named = recognised.is_named("correct")
         self._above = above
         self._low, self._high = inf, -inf
-        self._some: set[float] = set()  # three of them are many
+        self._some_scores: set[float] = set()  # three of them are many
         self._compared = self._opposite = 0
 
     @property
@@ -42,16 +42,16 @@ class Grades:
 
     def add_scores(self, scores: Scores) -> None:
         """Look at scores that say which samples are correct."""
-        known = {score for score in scores if score is not None}
-        self._low, self._high = min((self._low, *known)), max((self._high, *known))
-        self.has_grades = self.has_grades or not all(map(is_outcome, known))
-        if len(self._some) < 3:
-            self._some |= known
+        distinct = {score for score in scores if score is not None}
+        self._low, self._high = min((self._low, *distinct)), max((self._high, *distinct))
+        self.has_grades = self.has_grades or not all(map(is_outcome, distinct))
+        if len(self._some_scores) < 3:
+            self._some_scores |= distinct
 
     def add_rewards(self, rewards: Scores) -> None:
         """Look at rewards."""
-        known = {reward for reward in rewards if reward is not None}
-        self.has_rewards = self.has_rewards or not all(map(is_outcome, known))
+        distinct = {reward for reward in rewards if reward is not None}
+        self.has_rewards = self.has_rewards or not all(map(is_outcome, distinct))
 
     def compare(self, scores: Iterable[float | None], rewards: Iterable[float | None]) -> None:
         """Count where a reward of 0 or 1 says the opposite of what is correct."""
@@ -81,7 +81,7 @@ class Grades:
             return
         field = (self._fields.correct or "the score").removeprefix("samples.")
         above, says = "X", "which samples are correct"
-        if len(self._some) == 2:  # such as ±1, or 0 and 100
+        if len(self._some_scores) == 2:  # such as ±1, or 0 and 100
             above = f"{(self._low + self._high) / 2:g}"
             says = f"that {self._high:g}, the larger of its two values, is correct"
         raise ConfigError(

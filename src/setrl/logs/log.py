@@ -66,9 +66,9 @@ class Log:
         self.is_own = isinstance(reader, OwnReader)
         self.rows, self.options, self.numbered = rows, options, numbered
         self.noticed: list[str] = []
-        self._equal = self._retries = self._most = 0
+        self._equal_rows = self._retries = self._largest_size = 0
         self._marks = MarksOf100()
-        self._last: tuple[int, Record, list[Record]] = (-1, {}, [])
+        self._last_row: tuple[int, Record, list[Record]] = (-1, {}, [])
         self._row_I: NDArray[Any] = np.empty(0, np.uint32)
         self._item_I: NDArray[Any] = np.empty(0, np.uint32)
         self._end_G: NDArray[Any] = np.empty(0, np.int64)
@@ -77,23 +77,25 @@ class Log:
         return len(self._end_G)
 
     def __iter__(self) -> Iterator[Group]:
-        self._most, self._marks, self.reader.counted = 0, MarksOf100(), Counter()
-        for group in watched(self._groups(), f"read {self.path.name}", len(self), unit="problem"):
-            self._most = max(self._most, len(group))
+        self._largest_size, self._marks, self.reader.counted = 0, MarksOf100(), Counter()
+        for group in watched(
+            self._read_groups_in_chunks(), f"read {self.path.name}", len(self), unit="problem"
+        ):
+            self._largest_size = max(self._largest_size, len(group))
             self._marks.add([sample.strategy for sample in group.samples])
             yield group
 
-    def _groups(self) -> Iterator[Group]:
+    def _read_groups_in_chunks(self) -> Iterator[Group]:
         """Yield all groups; the columns of some small ones are read together."""
         end_G = np.cumsum(self.rows.sizes[self._row_I])[self._end_G - 1] // CHUNK
         for places in np.split(np.arange(len(self)), np.flatnonzero(np.diff(end_G)) + 1):
             try:
-                groups = iter(self._chunk(places.tolist()))
+                groups = iter(self._read_adjacent_groups(places.tolist()))
             except DataError:  # which follows the groups before it
                 groups = (self[place] for place in places.tolist())
             yield from groups
 
-    def _chunk(self, places: Sequence[int]) -> list[Group]:
+    def _read_adjacent_groups(self, places: Sequence[int]) -> list[Group]:
         """Return adjacent groups."""
         if self.reader.list_path is not None:
             return self.reader.groups([self.items(place) for place in places])
@@ -108,7 +110,7 @@ class Log:
     def __getitem__(self, place: int) -> Group:
         kept, self.reader.counted = self.reader.counted, Counter()  # notes are about all groups
         try:
-            return self._chunk([place])[0]
+            return self._read_adjacent_groups([place])[0]
         finally:
             self.reader.counted = kept
 
@@ -118,37 +120,37 @@ class Log:
 
     def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
         """Yield each row of a group: its number, the row, and the objects of it in the group."""
-        rows, at = self._rows_of_group(place)
+        rows, item_places = self._rows_of_group(place)
         if self.reader.list_path is None:
             for row, record in zip(rows, self.rows.records(rows), strict=True):
                 yield row, record, self.reader.items(record)
             return
-        for row, chosen in groupby(zip(rows, at, strict=True), key=itemgetter(0)):
-            if self._last[0] != row:  # a row may hold samples of many groups
+        for row, chosen in groupby(zip(rows, item_places, strict=True), key=itemgetter(0)):
+            if self._last_row[0] != row:  # a row may hold samples of many groups
                 record = self.rows.record(row)
-                self._last = (row, record, self.reader.items(record))
-            yield row, self._last[1], [self._last[2][item] for _, item in chosen]
+                self._last_row = (row, record, self.reader.items(record))
+            yield row, self._last_row[1], [self._last_row[2][item] for _, item in chosen]
 
     def _rows_of_group(self, place: int) -> tuple[list[int], list[int]]:
         """Return the rows of a group's objects, and their places there."""
-        at = slice(int(self._end_G[place - 1]) if place else 0, int(self._end_G[place]))
-        return self._row_I[at].tolist(), self._item_I[at].tolist()
+        span = slice(int(self._end_G[place - 1]) if place else 0, int(self._end_G[place]))
+        return self._row_I[span].tolist(), self._item_I[span].tolist()
 
     def notes(self) -> list[str]:
         """Return what was noticed while all groups were read, in sentences."""
         notes = [*self.noticed, *self.reader.notes()]
         if self.rows.damage:
             notes.append(f"{LOSS}{self.rows.damage_note}")
-        if self._equal:
-            rows = count(self._equal, "row")
+        if self._equal_rows:
+            rows = count(self._equal_rows, "row")
             notes.append(
                 f"{LOSS}{rows} equal to an earlier one, also in the number of the sample"
                 if self.numbered
-                else f"counted as further samples: {rows} equal to an earlier one; {self._how}"
+                else f"counted as further samples: {rows} equal to an earlier one; {self._remedy}"
             )
         if self._retries:
             notes.append(self._retries_note())
-        if self._most == 1 and len(self) > 1 and self.source == "jsonl":
+        if self._largest_size == 1 and len(self) > 1 and self.source == "jsonl":
             notes.append("every problem has one sample: if that is not so, name the field that the "
                          "samples of one problem share with --group")  # fmt: skip
         if self.options.degenerate is None and self._marks.found:
@@ -156,7 +158,7 @@ class Log:
         return notes
 
     @property
-    def _how(self) -> str:
+    def _remedy(self) -> str:
         """What leaves out rows that come again."""
         if numbers := getattr(getattr(self.reader, "recognised", None), "numbers", ()):
             return f"--sample-number {numbers[0]} leaves them out"
@@ -170,7 +172,7 @@ class Log:
         """
         has_lists = getattr(getattr(self.reader, "recognised", None), "lists", False)
         is_known = "text" in self.reader.columns or has_lists or self._item_I.any()
-        return self._equal if is_known and not self.numbered else 0
+        return self._equal_rows if is_known and not self.numbered else 0
 
     def index(
         self,
@@ -185,35 +187,37 @@ class Log:
         """
         hashes, digests = array("q"), array("q")
         rows_of, items_of = array("I"), array("I")
-        for rows in _batches(chain(first, rest)):
+        for rows in _batch_rows(chain(first, rest)):
             if seen is not None:
                 seen(self.rows.place)
             numbers = range(len(digests), len(digests) + len(rows))
-            names, of_row, at = self._look(numbers, [record for record, _ in rows])
+            names, of_row, item_places = self._locate_objects(
+                numbers, [record for record, _ in rows]
+            )
             digests.extend(digest for _, digest in rows)
             hashes.extend(map(hash, names))
             rows_of.extend(of_row)
-            items_of.extend(at)
-        row_I, item_I = (np.frombuffer(one, np.uint32) for one in (rows_of, items_of))
+            items_of.extend(item_places)
+        row_I, item_I = (np.frombuffer(indices, np.uint32) for indices in (rows_of, items_of))
         hash_I = np.frombuffer(hashes, np.int64)
         if isinstance(self.reader, RowReader):
             hash_I = self.reader.find_tasks(hash_I)
         kept_I = None
         if self.is_own:
-            kept_I = _first_of_equal(hash_I)
+            kept_I = _is_first_of_equal(hash_I)
             self._refuse_repeated(hash_I, row_I, kept_I)
         else:
-            kept_R = _first_of_equal(np.frombuffer(digests, np.int64))
-            self._equal = int((~kept_R).sum())
+            kept_R = _is_first_of_equal(np.frombuffer(digests, np.int64))
+            self._equal_rows = int((~kept_R).sum())
             if self.numbered:
                 kept_I = kept_R[row_I]
-                kept_I &= self._last_of_number(hash_I, kept_I)
+                kept_I &= self._is_last_of_number(hash_I, kept_I)
         if kept_I is not None:
             row_I, item_I, hash_I = row_I[kept_I], item_I[kept_I], hash_I[kept_I]
-        order_I, self._end_G = _by_group(hash_I)
+        order_I, self._end_G = _order_by_group(hash_I)
         self._row_I, self._item_I = row_I[order_I], item_I[order_I]
 
-    def _last_of_number(
+    def _is_last_of_number(
         self, hash_I: NDArray[np.int64], kept_I: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return which objects count: the last one with its number, if the user names the field.
@@ -225,7 +229,7 @@ class Log:
         known_I = np.flatnonzero(kept_I & (number_I >= 0))
         key = numbers_of_pairs(hash_I[known_I], number_I[known_I])
         last_I = np.ones(len(hash_I), np.bool_)
-        last_I[known_I] = _first_of_equal(key[::-1])[::-1]
+        last_I[known_I] = _is_first_of_equal(key[::-1])[::-1]
         self._retries = int((~last_I).sum())
         return last_I if self.is_number_named else np.ones_like(last_I)
 
@@ -245,7 +249,7 @@ class Log:
                 f"other values; if these are retries, --sample-number {field} counts only the last "
                 "one")  # fmt: skip
 
-    def _look(
+    def _locate_objects(
         self, numbers: Sequence[int], records: Sequence[Record]
     ) -> tuple[Sequence[str], Sequence[int], Sequence[int]]:
         """Return the problem, the row and the place there of each object of some rows.
@@ -262,7 +266,7 @@ class Log:
             return self.reader.look(rows, objects), rows, places
         except UNUSABLE as error:
             for number, record in zip(numbers, records, strict=True) if len(records) > 1 else ():
-                self._look([number], [record])
+                self._locate_objects([number], [record])
             raise explained(error, self.rows.where(numbers[0])) from None
 
     def _refuse_repeated(
@@ -274,22 +278,22 @@ class Log:
             return
         first = int(np.flatnonzero(hash_I == hash_I[again[0]])[0])
         lines = [self.rows.where(int(row_I[place])) for place in (again[0], first)]
-        said = f"{lines[0]} has the problem of {lines[1]}"
+        repetition = f"{lines[0]} has the problem of {lines[1]}"
         if not self.options.allow_damaged:
-            more = f", the first of {len(again)} such lines" if len(again) > 1 else ""
-            raise DataError(f"{said}{more}: repair the file, or leave such lines out with "
+            others = f", the first of {len(again)} such lines" if len(again) > 1 else ""
+            raise DataError(f"{repetition}{others}: repair the file, or leave such lines out with "
                             "--allow-damaged")  # fmt: skip
-        self.rows.damage += [said] * len(again)
+        self.rows.damage += [repetition] * len(again)
 
 
-def _first_of_equal(digest_R: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_first_of_equal(digest_R: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether each row is the first one with its digest."""
     kept_R = np.zeros(len(digest_R), dtype=np.bool_)
     kept_R[np.unique(digest_R, return_index=True)[1]] = True
     return kept_R
 
 
-def _by_group(hash_I: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _order_by_group(hash_I: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the order of objects by groups, in the order of their first ones; and their ends."""
     _, first_G, group_I, size_G = np.unique(
         hash_I, return_index=True, return_inverse=True, return_counts=True
@@ -337,7 +341,7 @@ def open_log(
     if tool is None:
         rows, given = Rows(path, options.allow_damaged), options.fields
     else:
-        _refuse_words(options, f"{path} is a log of {tool}, whose verdicts are known")
+        _refuse_verdict_words(options, f"{path} is a log of {tool}, whose verdicts are known")
         records, given = tools.rows_of(tool, path, options, notes, as_logged)
         rows = Rows(path, records=records)
     scan = islice(rows.scan(), first)
@@ -346,14 +350,14 @@ def open_log(
         why = f" that can be read: {rows.damage_note}" if rows.damage else ""
         raise DataError(f"{path}: holds no rows{why}")
     if tool is None and is_record(start[0][0]):
-        _refuse_names(path, given)
-        _refuse_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
+        _refuse_field_names(path, given)
+        _refuse_verdict_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
         head = f"{path}: a file of setrl's own"
         log = Log(rows, OwnReader(path, rows.where, needs), head, options)
         log.index(start, scan, seen)
         return log
     try:
-        found = recognise(
+        recognised = recognise(
             [record for record, _ in start],
             given,
             options.verify is not None,
@@ -362,13 +366,13 @@ def open_log(
             options.words,
         )
         # A tool's reader has said already what a missing label means.
-        read = options if tool is None else replace(options, degenerate=None)
-        reader = RowReader(found, read, needs, rows.where)
-        numbered = found.fields.sample_number is not None
+        reading = options if tool is None else replace(options, degenerate=None)
+        reader = RowReader(recognised, reading, needs, rows.where)
+        numbered = recognised.fields.sample_number is not None
         log = Log(rows, reader, "", options, numbered=numbered, source=tool or "jsonl")
         log.index(start, scan, seen)
-        found = reader.recognised
-        taken = f"a log of {tool}" if tool else f"{found.shape}\n{found.table()}"
+        recognised = reader.recognised
+        taken = f"a log of {tool}" if tool else f"{recognised.shape}\n{recognised.table()}"
         log.head = f"{path}: {taken}"
         log.noticed += notes  # the last of them came with the last row
         if "correct" in needs:
@@ -381,7 +385,7 @@ def open_log(
     return log
 
 
-def _batches(scan: Iterator[Row]) -> Iterator[list[Row]]:
+def _batch_rows(scan: Iterator[Row]) -> Iterator[list[Row]]:
     """Yield rows in lists; those before one that cannot be read come before the error."""
     batch: list[Row] = []
     try:
@@ -395,12 +399,12 @@ def _batches(scan: Iterator[Row]) -> Iterator[list[Row]]:
             yield batch
 
 
-def _refuse_words(options: LogOptions, why: str) -> None:
+def _refuse_verdict_words(options: LogOptions, why: str) -> None:
     if options.words:
         raise ConfigError(f"{why}: leave out --right, --wrong and --unknown")
 
 
-def _refuse_names(path: Path, given: FieldNames) -> None:
+def _refuse_field_names(path: Path, given: FieldNames) -> None:
     if given.named():
         names = ", ".join(f"--{role.replace('_', '-')}" for role in given.named())
         raise ConfigError(

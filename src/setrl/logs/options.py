@@ -32,18 +32,18 @@ class VerdictWords:
     unknown: tuple[str, ...] = ()
 
     @cached_property
-    def _meaning(self) -> dict[str, bool | None]:
-        said = ((self.right, True), (self.wrong, False), (self.unknown, None))
-        found: dict[str, bool | None] = {}
-        for words, meaning in said:
-            for word in map(_plain, words):
-                if found.setdefault(word, meaning) is not meaning:
+    def _meaning_of(self) -> dict[str, bool | None]:
+        meant_words = ((self.right, True), (self.wrong, False), (self.unknown, None))
+        meaning_of: dict[str, bool | None] = {}
+        for words, meaning in meant_words:
+            for word in map(_plain_word, words):
+                if meaning_of.setdefault(word, meaning) is not meaning:
                     raise ConfigError(f"--right, --wrong and --unknown contradict each other: "
                                       f"{word!r} is in two of them")  # fmt: skip
-        return found
+        return meaning_of
 
     def __bool__(self) -> bool:
-        return bool(self._meaning)
+        return bool(self._meaning_of)
 
     def meant(self, value: Any) -> Any:
         """Return what a word means; any other value as it is, also in a list.
@@ -52,8 +52,8 @@ class VerdictWords:
         [False, 'pass']
         """
         if isinstance(value, list):
-            return [self.meant(one) for one in value]
-        return self._meaning.get(_plain(value), value) if isinstance(value, str) else value
+            return [self.meant(item) for item in value]
+        return self._meaning_of.get(_plain_word(value), value) if isinstance(value, str) else value
 
     def read(self, value: Any) -> float | None:
         """Return a score, or what a verdict means as 1 or 0; None if it is unknown.
@@ -75,7 +75,7 @@ def hint(values: Collection[Any]) -> str:
     return f"; --wrong {words[0]} or --unknown {words[0]} says what this means"
 
 
-def _plain(word: str) -> str:
+def _plain_word(word: str) -> str:
     return word.strip().lower()
 
 

@@ -14,7 +14,7 @@ from setrl.support.installing import install
 def columns(path: Path) -> list[str]:
     """Return the names of a file's columns; no names if it cannot be read."""
     try:
-        return list(_pyarrow().parquet.read_schema(path).names)
+        return list(_import_pyarrow().parquet.read_schema(path).names)
     except (ConfigError, OSError, ValueError):  # the reader of rows says what is wrong
         return []
 
@@ -26,7 +26,7 @@ def each_row(path: Path) -> Iterator[dict[str, Any]]:
         ConfigError: When pyarrow is missing.
         DataError: When it is not a Parquet file.
     """
-    pyarrow = _pyarrow()
+    pyarrow = _import_pyarrow()
     try:
         for batch in pyarrow.parquet.ParquetFile(path).iter_batches(1000):
             yield from batch.to_pylist()
@@ -47,14 +47,14 @@ def decompressed(data: bytes, size: int) -> bytes:
         ConfigError: When pyarrow is missing.
         ValueError: When the data are damaged.
     """
-    pyarrow = _pyarrow("logs that Zstandard compressed")
+    pyarrow = _import_pyarrow("logs that Zstandard compressed")
     try:
         return bytes(pyarrow.decompress(data, size, codec="zstd", asbytes=True))
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"damaged Zstandard data: {error}") from None
 
 
-def _pyarrow(reading: str = "Parquet") -> Any:
+def _import_pyarrow(reading: str = "Parquet") -> Any:
     try:
         import pyarrow
         import pyarrow.parquet

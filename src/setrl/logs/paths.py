@@ -26,14 +26,14 @@ def value_at(record: Any, path: str) -> Any:
     if isinstance(record, dict):
         if path in record:
             return record[path]
-        for key, rest in _splits(path):
+        for key, rest in _cuts_at_dots(path):
             if key in record:
                 with suppress(KeyError):
                     return value_at(record[key], rest)
     raise KeyError(path)
 
 
-def _splits(path: str) -> Iterator[tuple[str, str]]:
+def _cuts_at_dots(path: str) -> Iterator[tuple[str, str]]:
     """Yield the ways to cut a path at a dot, the longest key first."""
     key = path
     while (dot := key.rfind(".")) > 0:
@@ -51,16 +51,16 @@ def column(objects: Sequence[Any], path: str) -> list[Any]:
         return [record[path] for record in objects]
     except (KeyError, TypeError):
         pass
-    for key, rest in _splits(path):
+    for key, rest in _cuts_at_dots(path):
         if any(isinstance(record, dict) and (path in record or key in record)
                for record in objects):  # fmt: skip
             if all(isinstance(record, dict) and key in record and path not in record
                    for record in objects):  # fmt: skip
-                found = column([record[key] for record in objects], rest)
-                if MISSING not in found:
-                    return found
+                values = column([record[key] for record in objects], rest)
+                if MISSING not in values:
+                    return values
             break
-    return [_at_or_missing(record, path) for record in objects]
+    return [_value_or_missing(record, path) for record in objects]
 
 
 def kinds_of(values: Sequence[Any]) -> frozenset[type]:
@@ -89,7 +89,7 @@ def unrolled(record: Record, rows: str | None) -> list[Record]:
     if rows is None:
         return [record]
     items = rows_at(record, rows)
-    outer = _without(record, rows)
+    outer = _without_path(record, rows)
     return [{**outer, rows: item} for item in items]
 
 
@@ -113,17 +113,17 @@ def is_mapping_of_rows(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and bool(value)
-        and all(isinstance(one, list) and one and all(isinstance(item, dict) for item in one)
-                for one in value.values())
+        and all(isinstance(rows, list) and rows and all(isinstance(item, dict) for item in rows)
+                for rows in value.values())
     )  # fmt: skip
 
 
-def _without(record: Record, path: str) -> Record:
+def _without_path(record: Record, path: str) -> Record:
     """Return an object without the value of a path, and without what is empty then."""
     if path in record:
         return {key: value for key, value in record.items() if key != path}
-    top, rest = next((key, rest) for key, rest in _splits(path) if key in record)
-    left = {top: _without(record[top], rest)}
+    top, rest = next((key, rest) for key, rest in _cuts_at_dots(path) if key in record)
+    left = {top: _without_path(record[top], rest)}
     others = {key: value for key, value in record.items() if key != top}
     return {**others, **left} if left[top] else others
 
@@ -141,7 +141,7 @@ class ReadOnce:
 
     def __init__(self, read: Callable[[Any], Any], path: str | None = None):
         self._read, self._path = read, path
-        self._known: dict[frozenset[type], dict[Any, Any]] = {}
+        self._readings: dict[frozenset[type], dict[Any, Any]] = {}
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         """Return what each value is read as.
@@ -151,18 +151,18 @@ class ReadOnce:
         """
         kinds = kinds_of(values)
         if len(kinds & NUMBERS) > 1 or list in kinds or dict in kinds:
-            return [self._one(value) for value in values]
-        known = self._known.setdefault(kinds, {})
+            return [self._read_one(value) for value in values]
+        reading_of = self._readings.setdefault(kinds, {})
         try:
-            return [known[value] for value in values]
+            return [reading_of[value] for value in values]
         except KeyError:
-            if len(known) > MOST_KNOWN:
-                known.clear()
-            new = (value for value in dict.fromkeys(values) if value not in known)
-            known.update([(value, self._one(value)) for value in new])
-        return [known[value] for value in values]
+            if len(reading_of) > MOST_KNOWN:
+                reading_of.clear()
+            new = (value for value in dict.fromkeys(values) if value not in reading_of)
+            reading_of.update([(value, self._read_one(value)) for value in new])
+        return [reading_of[value] for value in values]
 
-    def _one(self, value: Any) -> Any:
+    def _read_one(self, value: Any) -> Any:
         if value is MISSING:
             return None
         try:
@@ -173,7 +173,7 @@ class ReadOnce:
             raise ValueError(f"{self._path} must be {error}") from None
 
 
-def _at_or_missing(record: Any, path: str) -> Any:
+def _value_or_missing(record: Any, path: str) -> Any:
     try:
         return value_at(record, path)
     except KeyError:

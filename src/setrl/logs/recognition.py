@@ -85,7 +85,11 @@ def recognise(
         ConfigError: If a named field is not there, or what is needed cannot be decided.
         OddValueError: If what is needed is there in most rows, and has no meaning in one of them.
     """
-    rows = given.rows or _mapping(records) or _row_list(FirstRows(records, range(len(records))))
+    rows = (
+        given.rows
+        or _mapping_path(records)
+        or _row_list_path(FirstRows(records, range(len(records))))
+    )
     try:
         unrolled_rows = [unrolled(record, rows) for record in records]
     except (KeyError, TypeError):
@@ -103,23 +107,23 @@ def recognise(
     return recognised
 
 
-def _mapping(records: Sequence[Record]) -> str | None:
+def _mapping_path(records: Sequence[Record]) -> str | None:
     """Return the one mapping in the rows whose values are lists of rows, as of EvalPlus."""
-    found = {path for record in records for path in _mappings(record, "")}
-    return next(iter(found)) if len(found) == 1 else None
+    paths = {path for record in records for path in _mapping_paths(record, "")}
+    return next(iter(paths)) if len(paths) == 1 else None
 
 
-def _mappings(record: Record, before: str) -> Iterator[str]:
+def _mapping_paths(record: Record, before: str) -> Iterator[str]:
     for key, value in record.items():
         if is_mapping_of_rows(value) and not {*map(plain_name, value)} <= {*ROW_LISTS}:
             yield f"{before}{key}"
         elif isinstance(value, dict):
-            yield from _mappings(value, f"{before}{key}.")
+            yield from _mapping_paths(value, f"{before}{key}.")
 
 
-def _row_list(first: FirstRows) -> str | None:
+def _row_list_path(first: FirstRows) -> str | None:
     """Return the list of objects inside the rows, if there is one."""
-    lists = [path for path, values in first.columns.items() if all_are(values, is_list_of_objects)]
+    lists = [path for path, column in first.columns.items() if all_are(column, is_list_of_objects)]
     named = [path for path in lists if plain_name(path) in ROW_LISTS]
     if len(lists) > 1 and len(named) != 1:
         raise ConfigError(f"several fields are lists of objects ({', '.join(lists)}): "
@@ -142,12 +146,12 @@ class _Search:
         self.first, self.columns, self.rows = first, first.columns, given.rows
         self.verify, self.needs_text, self.strategies = verify, needs_text, strategies
         self.paths = {
-            role: paths if role == "rows" else tuple(map(self._path, paths))
+            role: paths if role == "rows" else tuple(map(self._resolve_path, paths))
             for role, paths in given.named().items()
         }
         self.why = {role: f"--{role.replace('_', '-')}" for role in self.paths}
         self.given = frozenset(self.paths)
-        self.judged = self._judged()
+        self.judged = self._judged_names()
         self.notes: list[str] = []
         self.lacks: dict[str, str] = {}
         self.odd: dict[str, tuple[int, str]] = {}
@@ -160,12 +164,12 @@ class _Search:
                     raise ConfigError(f"{self.why[role]}: there is no field {path!r}; the rows "
                                       f"have {', '.join(self.columns)}")  # fmt: skip
 
-    def _path(self, name: str) -> str:
+    def _resolve_path(self, name: str) -> str:
         """Return the path of a field that the user names, which may be inside the list of rows."""
         inner = f"{self.rows}.{name}"
         return inner if name not in self.columns and inner in self.columns else name
 
-    def _judged(self) -> list[str]:
+    def _judged_names(self) -> list[str]:
         """Return the names of the labels that `setrl judge` has added, of one sample and lists."""
         parts = [path.split(".") for path in self.columns if path.startswith("judged.")]
         names = dict.fromkeys(plain_name(part[1]) for part in parts)
@@ -181,16 +185,16 @@ class _Search:
         self._find_strategy()
         self._find_tokens()
         for role in ("sample_number", "text", "prompt"):  # in this order: sample may be both
-            self._take(role)
+            self._take_by_name(role)
         self._find_reward()
         for role in ("step", "advantage", "proxy", "second", "family"):
-            self._take(role)
+            self._take_by_name(role)
         self._drop_constant_numbers_and_varying_steps()
         self._check_correct()
         self._check_texts()
-        return self._recognised()
+        return self._build_recognised()
 
-    def _recognised(self) -> Recognised:
+    def _build_recognised(self) -> Recognised:
         used = {path for paths in self.paths.values() for path in paths}
         unread = tuple(p for p in self.columns if p not in used and not p.startswith(MARKS))
         examples = {
@@ -209,27 +213,29 @@ class _Search:
             tuple(self.notes),
             self.lacks,
             tuple(self.columns),
-            tuple(path for path in unread if self._numbers_samples(path)),
-            tuple(path for path in unread if self._may_label(path)),
+            tuple(path for path in unread if self._may_number_samples(path)),
+            tuple(path for path in unread if self._may_hold_strategies(path)),
         )
 
-    def _may_label(self, path: str) -> bool:
+    def _may_hold_strategies(self, path: str) -> bool:
         """Whether a field may hold strategies: texts or numbers that differ within problems."""
         column = self.columns[path]
         if not all_are(column, or_list(is_label)):
             return False
-        return self.first.is_list(path) or True in self._differs(path)
+        return self.first.is_list(path) or True in self._differs_in_groups(path)
 
-    def _numbers_samples(self, path: str) -> bool:
+    def _may_number_samples(self, path: str) -> bool:
         """Whether a field may number the samples of a problem: 0 and 1 alone may be a grade."""
         column = self.columns[path]
         is_number = all_are(column, is_whole) and len({*column.values()}) > 2
-        return is_number and True in self._differs(path)
+        return is_number and True in self._differs_in_groups(path)
 
-    def _differs(self, path: str) -> set[bool]:
+    def _differs_in_groups(self, path: str) -> set[bool]:
         return self.first.differs(path, self.paths.get("group", ()))
 
-    def _free(self, role: str, names: Sequence[str] | None = None, lists: bool = True) -> list[str]:
+    def _free_paths(
+        self, role: str, names: Sequence[str] | None = None, lists: bool = True
+    ) -> list[str]:
         """Return the paths that may have a role and have none yet, in the order of its names."""
         fits = or_list(ROLES[role].fits) if lists else ROLES[role].fits
         used = {path for paths in self.paths.values() for path in paths}
@@ -238,23 +244,25 @@ class _Search:
         free = self.first.named(ROLES[role].names if names is None else names, fits)
         return [path for path in free if path not in used]
 
-    def _name(self, role: str, *paths: str, why: str = "its name") -> None:
+    def _give_role(self, role: str, *paths: str, why: str = "its name") -> None:
         self.paths[role], self.why[role] = paths, why
 
-    def _take(self, role: str, names: Sequence[str] | None = None) -> None:
-        if role not in self.paths and (free := self._free(role, names)):
-            self._name(role, free[0])
+    def _take_by_name(self, role: str, names: Sequence[str] | None = None) -> None:
+        if role not in self.paths and (free := self._free_paths(role, names)):
+            self._give_role(role, free[0])
 
     def _find_correct(self) -> None:
         if "correct" in self.paths:
             return
-        free = self._free("correct") or self._free("correct", SCORES)
+        free = self._free_paths("correct") or self._free_paths("correct", SCORES)
         if not free:
             return
-        also = [p for p in self._free("correct", ALSO_VERDICTS) if self._is_binary(p)]
+        also = [p for p in self._free_paths("correct", ALSO_VERDICTS) if self._is_binary(p)]
         path, *others = dict.fromkeys([*free, *also])
-        verdicts = {one: self._verdicts(one) for one in (path, *others)}
-        differing = next((one for one in others if verdicts[one] != verdicts[path]), None)
+        verdicts = {candidate: self._read_verdicts(candidate) for candidate in (path, *others)}
+        differing = next(
+            (candidate for candidate in others if verdicts[candidate] != verdicts[path]), None
+        )
         if differing is not None:
             self.lacks["correct"] = (
                 f"{path} and {differing} may both say whether a sample is correct, and "
@@ -262,15 +270,17 @@ class _Search:
             )
             return
         agree = f"; {others[0]} is the same" if others else ""
-        self._name("correct", path, why=f"its name; {kind(self.first.example(path))}{agree}")
+        self._give_role("correct", path, why=f"its name; {kind(self.first.example(path))}{agree}")
 
     def _is_binary(self, path: str) -> bool:
         """Whether the verdicts of a field are 0 and 1, and no grades."""
         return all(read_score(value) in (None, 0, 1) for _, value in self.first.listed(path))
 
-    def _verdicts(self, path: str) -> list[Any]:
+    def _read_verdicts(self, path: str) -> list[Any]:
         return [
-            [read_score(one) for one in value] if isinstance(value, list) else read_score(value)
+            [read_score(verdict) for verdict in value]
+            if isinstance(value, list)
+            else read_score(value)
             for value in self.columns[path].values()
         ]
 
@@ -278,7 +288,7 @@ class _Search:
         if "group" in self.paths:
             return
         distinct, size = self.first.distinct, len(self.first)
-        free = [path for path in self._free_names() if len(self.columns[path]) == size]
+        free = [path for path in self._free_problem_names() if len(self.columns[path]) == size]
         if not free:
             if not self._row_is_problem():
                 self.lacks["group"] = (
@@ -288,14 +298,14 @@ class _Search:
             repeated = [path for path in free if 0 < distinct(path) < size]
             chosen = (repeated or free)[0]
             why = "--prompt" if chosen in self.paths.get("prompt", ()) else "its name"
-            self._name("group", chosen, why=f"{why}; its values repeat" if repeated else why)
+            self._give_role("group", chosen, why=f"{why}; its values repeat" if repeated else why)
         else:
             inner = [p for p in free if self.rows and p.startswith(f"{self.rows}.")]
             outer = [p for p in free if p not in inner]
-            self._name("group", (inner or free)[0])
+            self._give_role("group", (inner or free)[0])
             if inner and outer and distinct(outer[0]) > 1 and distinct(inner[0]) < size:
                 why = "their names; together they name a problem"
-                self._name("group", outer[0], inner[0], why=why)
+                self._give_role("group", outer[0], inner[0], why=why)
 
     def _tell_tasks_apart(self) -> None:
         """Let fields such as task and split be part of a problem's name where ids repeat."""
@@ -304,14 +314,14 @@ class _Search:
         apart: list[str] = []
         base = self.paths["group"]
         for path in task_paths(path for path in self.columns if path not in base):
-            if all_are(self.columns[path], is_label) and True in self._differs(path):
+            if all_are(self.columns[path], is_label) and True in self._differs_in_groups(path):
                 apart.append(path)
                 why = f"{self.why['group'].partition(';')[0]}; {SAME_IDS}"
-                self._name("group", *apart, *base, why=why)
+                self._give_role("group", *apart, *base, why=why)
 
-    def _free_names(self) -> list[str]:
+    def _free_problem_names(self) -> list[str]:
         """Return the fields that may name a problem: ids, prompts, and the numbers of rows."""
-        free = self._free("group", lists=False)
+        free = self._free_paths("group", lists=False)
         prompts = self.paths.get("prompt", ())
         named = [p for p in prompts if all_are(self.columns[p], ROLES["group"].fits)]
         if not named:
@@ -337,21 +347,21 @@ class _Search:
             return not self.first.is_list(self.paths["correct"][0])
         names = [name for role in ("answer", "text", "reward") for name in ROLES[role].names]
         lists = self.first.named([*names, *STRATEGIES, EITHER])
-        return self._counts() is None and not any(map(self.first.is_list, lists))
+        return self._find_counts() is None and not any(map(self.first.is_list, lists))
 
     def _find_answers(self) -> None:
-        self._take("answer")
+        self._take_by_name("answer")
         # Two right answers of one prompt are two problems, which the reader refuses.
         is_by_prompt = names_prompt(self.paths.get("group", ()), self.why.get("group", ""))
-        golds = [path for path in self._free("gold", lists=False)
-                 if is_by_prompt or True not in self._differs(path)]  # fmt: skip
+        golds = [path for path in self._free_paths("gold", lists=False)
+                 if is_by_prompt or True not in self._differs_in_groups(path)]  # fmt: skip
         if golds and "gold" not in self.paths:
-            self._name("gold", golds[0])
-        for path in self._free("answer", (EITHER,)):
+            self._give_role("gold", golds[0])
+        for path in self._free_paths("answer", (EITHER,)):
             is_list = isinstance(self.first.example(path), list)
-            differs = self._differs(path)
+            differs = self._differs_in_groups(path)
             if "answer" not in self.paths and (is_list or True in differs):
-                self._name("answer", path, why="its name; it differs within problems")
+                self._give_role("answer", path, why="its name; it differs within problems")
             elif "gold" not in self.paths and not is_list and True not in differs:
                 if not differs and "answer" not in self.paths and self._is_per_sample():
                     self.notes.append(
@@ -359,7 +369,7 @@ class _Search:
                         f"--answer {path} or --gold {path} says which"
                     )
                     continue
-                self._name("gold", path, why="its name; one value per problem")
+                self._give_role("gold", path, why="its name; one value per problem")
 
     def _find_strategy(self) -> None:
         """Take a judge's labels, else a field with the name of a strategy."""
@@ -368,7 +378,7 @@ class _Search:
         names = [*self.judged, *self.strategies]
         if self.strategies is not STRATEGIES:  # names of right labels, which no judge has added
             names = [name for name in self.strategies if name not in self.judged]
-        self._take("strategy", names)
+        self._take_by_name("strategy", names)
         if "strategy" not in self.paths:
             answer = self.paths.get("answer", ("",))[0]
             self.lacks["strategy"] = "no field holds strategies: name it with --strategy" + (
@@ -376,7 +386,9 @@ class _Search:
             )
             return
         taken = self.columns[self.paths["strategy"][0]]
-        others = [path for path in self._free("strategy", names) if self.columns[path] != taken]
+        others = [
+            path for path in self._free_paths("strategy", names) if self.columns[path] != taken
+        ]
         if others:
             self.notes.append(f"the strategy is {self.paths['strategy'][0]}; --strategy "
                               f"{others[0]} reads that field instead")  # fmt: skip
@@ -385,26 +397,26 @@ class _Search:
         """Take a reward, whether or not another field says which samples are correct."""
         has_correct = "correct" in self.paths
         names = ROLES["reward"].names
-        self._take("reward", names if has_correct else (*names, "score"))
+        self._take_by_name("reward", names if has_correct else (*names, "score"))
         if "reward" not in self.paths:
             self._look_for_odd("reward", names)
         if not has_correct and "reward" in self.given and "correct" not in self.lacks:
-            self._name("correct", *self.paths["reward"], why="--reward")
+            self._give_role("correct", *self.paths["reward"], why="--reward")
 
     def _find_tokens(self) -> None:
         """Take numbers of tokens, or tokens; one number a sample of a list of ids is an id."""
         is_list = not self._is_per_sample()
-        for path in self._free("tokens", lists=False):
-            one = self.first.example(path)
+        for path in self._free_paths("tokens", lists=False):
+            example = self.first.example(path)
             is_ids = plain_name(path).endswith("ids")
-            if not is_ids or isinstance(one[0] if is_list and one else one, list):
-                self._name("tokens", path)
+            if not is_ids or isinstance(example[0] if is_list and example else example, list):
+                self._give_role("tokens", path)
                 return
 
     def _drop_constant_numbers_and_varying_steps(self) -> None:
         """Leave the step out where samples of several steps share a group."""
         varies = {
-            role: True in self._differs(self.paths[role][0])
+            role: True in self._differs_in_groups(self.paths[role][0])
             for role in ("sample_number", "step")
             if role in self.paths.keys() - self.given
         }
@@ -418,25 +430,27 @@ class _Search:
 
     def _check_texts(self) -> None:
         if "text" not in self.paths and self.needs_text and "answer" in self.paths:
-            self._name("text", *self.paths["answer"], why="the answer; no field holds the text")
+            self._give_role(
+                "text", *self.paths["answer"], why="the answer; no field holds the text"
+            )
         if "text" not in self.paths:
             self.lacks["text"] = "no field holds what the model wrote: name it with --text"
         names = {plain_name(path) for path in self.paths.get("group", ())}
         if "prompt" not in self.paths and not names & set(PROMPTS):
             self.lacks["prompt"] = "no field holds what the model was given: name it with --prompt"
 
-    def _counts(self) -> tuple[str, str] | None:
+    def _find_counts(self) -> tuple[str, str] | None:
         """Return the fields of counts: of correct samples, and of all."""
         inner = f"{self.rows}." if self.rows else ""  # prefer counts in the list's objects
         pairs = [
             (c, n)
-            for c in self._free("num_correct", lists=False)
-            for n in self._free("num_samples", lists=False)
+            for c in self._free_paths("num_correct", lists=False)
+            for n in self._free_paths("num_samples", lists=False)
             if n.startswith(inner) == c.startswith(inner)
         ]
-        return next(filter(self._fits, pairs), next(iter(pairs), None))
+        return next(filter(self._are_counts_possible, pairs), next(iter(pairs), None))
 
-    def _fits(self, pair: tuple[str, str]) -> bool:
+    def _are_counts_possible(self, pair: tuple[str, str]) -> bool:
         """Return whether no row has more correct samples than samples."""
         counts = zip(*(map(read_count, self.columns[path].values()) for path in pair), strict=False)
         return all(c <= n for c, n in counts if c is not None and n is not None)
@@ -447,9 +461,9 @@ class _Search:
         by_answer = {"answer", "gold"} <= self.paths.keys() or (self.verify and has_texts)
         if "correct" in self.paths or "correct" in self.lacks or by_answer:
             return
-        if "num_correct" not in self.paths and (pair := self._counts()) is not None:
-            self._name("num_correct", pair[0])
-            self._name("num_samples", pair[1])
+        if "num_correct" not in self.paths and (pair := self._find_counts()) is not None:
+            self._give_role("num_correct", pair[0])
+            self._give_role("num_samples", pair[1])
         if {"num_correct", "num_samples"} <= self.paths.keys():
             return
         texts = ", or --verify, which grades the boxed answers of the texts" * has_texts
@@ -468,7 +482,7 @@ class _Search:
 
     def _look_for_odd(self, role: str, names: Collection[str]) -> None:
         """Remember the first value that says nothing, in a field most of whose values do."""
-        for path in self._in_order(names):
+        for path in self._paths_in_order(names):
             each = [(row, why_no_verdict(value), value) for row, value in self.first.listed(path)]
             odd = [(row, why + hint([value])) for row, why, value in each if why]
             if 0 < len(odd) < len(each) / 2:
@@ -477,7 +491,7 @@ class _Search:
 
     def _why_no_usable_verdict(self) -> str | None:
         """Say which field has the name of a verdict and holds none; None if none does."""
-        for path in self._in_order(VERDICTS):
+        for path in self._paths_in_order(VERDICTS):
             column = self.columns[path]
             if all(value is None for value in column.values()):
                 return (f"{path} seems to say whether a sample is correct, but it is null in all "
@@ -492,7 +506,7 @@ class _Search:
                     )
         return None
 
-    def _in_order(self, names: Collection[str]) -> list[str]:
+    def _paths_in_order(self, names: Collection[str]) -> list[str]:
         """Return the paths with one of the names, in the order of the fields."""
         named = {*self.first.named(names)}
         return [path for path in self.columns if path in named]

@@ -46,11 +46,11 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
     """
     missing = empty = 0
     for group in log:
-        one = _graded(group, log)
+        graded = _grade_group(group, log)
         missing += group.column("correct").count(None)
-        empty += not one.samples
-        if one.samples or keep_bare:
-            yield one
+        empty += not graded.samples
+        if graded.samples or keep_bare:
+            yield graded
     if empty == len(log):
         raise DataError(f"{log.path}: holds no sample that is scored")
     if missing:
@@ -60,19 +60,21 @@ def graded_groups(log: Log, keep_bare: bool = False) -> Iterator[Graded]:
         log.noticed.append(f"left out: {count(empty, 'problem')} without a scored sample")
 
 
-def _graded(group: Group, log: Log) -> Graded:
-    said = group.more  # by the command that made an evaluation file of a log
-    are: Fate = said.get("ungraded_are", "left-out" if "ungraded" in said else log.options.ungraded)
+def _grade_group(group: Group, log: Log) -> Graded:
+    facts = group.more  # by the command that made an evaluation file of a log
+    are: Fate = facts.get(
+        "ungraded_are", "left-out" if "ungraded" in facts else log.options.ungraded
+    )
     correct = group.column("correct")
-    places = [i for i, one in enumerate(correct) if one is None] if None in correct else []
+    places = [i for i, verdict in enumerate(correct) if verdict is None] if None in correct else []
     is_whole = not places or are == "wrong"
     kept = group.samples if is_whole else [s for s in group.samples if s.correct is not None]
-    as_wrong = [*said.get("as_wrong", ()), *(places if are == "wrong" else ())]
-    ungraded = said.get("ungraded", 0) + len(places)
-    return Graded(group, kept, ungraded, are, as_wrong, _texts(kept))
+    as_wrong = [*facts.get("as_wrong", ()), *(places if are == "wrong" else ())]
+    ungraded = facts.get("ungraded", 0) + len(places)
+    return Graded(group, kept, ungraded, are, as_wrong, _first_texts(kept))
 
 
-def _texts(samples: Sequence[Sample]) -> list[str]:
+def _first_texts(samples: Sequence[Sample]) -> list[str]:
     """Return the texts of the first samples, up to one that is unknown."""
     texts = (sample.text for sample in samples[:TEXTS_KEPT])
     return [*takewhile(lambda text: text is not None, texts)]  # type: ignore[list-item]
@@ -88,7 +90,7 @@ def log_records(log: Log) -> Iterator[Record]:
     ungraded = samples = 0
     for group in log:
         columns = log.reader.columns
-        known = {
+        optional = {
             "step": group.step,
             "gold": group.gold,
             "task": group.more.get("task"),
@@ -96,11 +98,13 @@ def log_records(log: Log) -> Iterator[Record]:
             "proxy": group.column("proxy") if "proxy" in columns else None,
             "ungraded_are": "wrong" if log.options.ungraded == "wrong" else None,
         }
-        more = {key: value for key, value in known.items() if value is not None}
+        given = {key: value for key, value in optional.items() if value is not None}
         ungraded += group.column("correct").count(None)
         samples += len(group)
-        yield record(group.id, group.prompt, group.samples, _texts(group.samples), split=split,
-                     source=log.source, **more)  # fmt: skip
+        yield record(
+            group.id, group.prompt, group.samples, _first_texts(group.samples),
+            split=split, source=log.source, **given,
+        )  # fmt: skip
     if ungraded == samples:
         raise DataError(f"{log.path}: holds no sample that is scored")
     if ungraded:

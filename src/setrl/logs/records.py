@@ -108,17 +108,17 @@ def checked(record: Record, where: str) -> Record:
         raise DataError(f"{where}: n must be 1 or more, got {n}")
     for key in COLUMN_OF.values():
         if key in record and key != "texts":
-            _check_length(key, record[key], n, where)
+            _check_column_length(key, record[key], n, where)
     if len(record.get("texts") or ()) > n:
         raise DataError(f"{where}: 'texts' must have at most n = {n} entries, got "
                         f"{len(record['texts'])}")  # fmt: skip
     return record
 
 
-def _check_length(key: str, values: Any, n: int, where: str) -> None:
+def _check_column_length(key: str, values: Any, n: int, where: str) -> None:
     if not isinstance(values, list) or len(values) != n:
-        found = len(values) if isinstance(values, list) else json.dumps(values)
-        raise DataError(f"{where}: {key!r} must have n = {n} entries, got {found}")
+        given = len(values) if isinstance(values, list) else json.dumps(values)
+        raise DataError(f"{where}: {key!r} must have n = {n} entries, got {given}")
 
 
 def in_columns(record: Record, where: str) -> Record:
@@ -130,20 +130,25 @@ def in_columns(record: Record, where: str) -> Record:
     if "samples" not in record:
         return record
     samples = record["samples"]
-    if not isinstance(samples, list) or not all(isinstance(one, dict) for one in samples):
+    if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
         raise DataError(f"{where}: 'samples' must be a list of objects")
     rest = {key: value for key, value in record.items() if key not in ("samples", "group")}
     place = record.get("group", record["prompt"])
     columns = {
-        name: [one.get(key) for one in samples]
+        name: [sample.get(key) for sample in samples]
         for key, name in COLUMN_OF.items()
-        if any(key in one for one in samples)
+        if any(key in sample for sample in samples)
     }
     if "strategies" not in columns and "read" in columns:
         columns["strategies"] = columns["read"]
-    others = [one.get(COUNTERFACTUAL) or {} for one in samples]
-    more = {COUNTERFACTUAL: {name: [one.get(name) for one in others] for name in others[0]}}
-    return {"id": f"{record.get('step')}/{place}", **rest, "n": len(samples), **columns, **more}
+    counterfactuals = [sample.get(COUNTERFACTUAL) or {} for sample in samples]
+    extra = {
+        COUNTERFACTUAL: {
+            name: [counterfactual.get(name) for counterfactual in counterfactuals]
+            for name in counterfactuals[0]
+        }
+    }
+    return {"id": f"{record.get('step')}/{place}", **rest, "n": len(samples), **columns, **extra}
 
 
 def strategies_of(record: Mapping[str, Any]) -> str | None:
@@ -169,12 +174,14 @@ def group_of(
         DataError: If a column holds what it must not.
     """
     try:
-        columns = _columns(record, has_strategies)
-        step = None if record.get("step") is None else _read("step", read_count, record["step"])
+        columns = _read_columns(record, has_strategies)
+        step = (
+            None if record.get("step") is None else _read_value("step", read_count, record["step"])
+        )
     except ValueError as error:
         raise DataError(f"{where}: {error}") from None
-    samples = _samples(columns, record)
-    why = _unknown(record)
+    samples = _samples_of_columns(columns, record)
+    why = _why_unjudged(record)
     return Group(
         problem_of(record),
         str(record["prompt"]),
@@ -187,48 +194,50 @@ def group_of(
     )
 
 
-def _columns(record: Mapping[str, Any], has_strategies: bool) -> dict[str, list[Any]]:
+def _read_columns(record: Mapping[str, Any], has_strategies: bool) -> dict[str, list[Any]]:
     """Return the columns of a record, read: key of a sample → a value of each sample."""
-    found = {"text": [*(record.get("texts") or ())]}
-    found["text"] += [None] * (record["n"] - len(found["text"]))
+    columns = {"text": [*(record.get("texts") or ())]}
+    columns["text"] += [None] * (record["n"] - len(columns["text"]))
     for key, name in COLUMN_OF.items():
         source = strategies_of(record) or name if key == "strategy" else name
         if source in record and key != "text":
             read = READERS.get(key)
-            values = record[source]
-            found[key] = values if read is None else read_each(source, read, values)
-    if not has_strategies or _unknown(record):
-        found.pop("strategy", None)
-    if "reward" not in found:
-        found["reward"] = read_each("correct", ROLES["reward"].read, record["correct"])
-    return found
+            column = record[source]
+            columns[key] = column if read is None else read_each(source, read, column)
+    if not has_strategies or _why_unjudged(record):
+        columns.pop("strategy", None)
+    if "reward" not in columns:
+        columns["reward"] = read_each("correct", ROLES["reward"].read, record["correct"])
+    return columns
 
 
-def _samples(columns: Mapping[str, list[Any]], record: Mapping[str, Any]) -> tuple[Sample, ...]:
+def _samples_of_columns(
+    columns: Mapping[str, list[Any]], record: Mapping[str, Any]
+) -> tuple[Sample, ...]:
     size = record["n"]
-    made = {**columns, "turns": [()] * size, "more": _further(columns, record)}
+    made = {**columns, "turns": [()] * size, "more": _further_fields(columns, record)}
     of_samples = (made.get(key, [None] * size) for key in Sample._fields)
     return tuple(map(Sample._make, zip(*of_samples, strict=True)))
 
 
-def _further(columns: Mapping[str, list[Any]], record: Mapping[str, Any]) -> list[Any]:
+def _further_fields(columns: Mapping[str, list[Any]], record: Mapping[str, Any]) -> list[Any]:
     """Return the further fields of each sample; None where it has none."""
     further = {key: columns[key] for key in FURTHER if key in columns}
-    others = record.get(COUNTERFACTUAL) or {}
-    if not further and not others:
+    counterfactuals = record.get(COUNTERFACTUAL) or {}
+    if not further and not counterfactuals:
         return [None] * record["n"]
     return [
         {key: values[i] for key, values in further.items()}
-        | {COUNTERFACTUAL: {name: one[i] for name, one in others.items()}}
+        | {COUNTERFACTUAL: {name: values[i] for name, values in counterfactuals.items()}}
         for i in range(record["n"])
     ]
 
 
-def _unknown(record: Mapping[str, Any]) -> Any:
+def _why_unjudged(record: Mapping[str, Any]) -> Any:
     """Return why the judge gave no strategies; None if it gave some."""
-    said = record.get("judged")
-    said = said.get("strategy") if isinstance(said, dict) else None
-    return said.get("unknown") if isinstance(said, dict) else None
+    judged = record.get("judged")
+    judged = judged.get("strategy") if isinstance(judged, dict) else None
+    return judged.get("unknown") if isinstance(judged, dict) else None
 
 
 def read_each(name: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
@@ -237,10 +246,10 @@ def read_each(name: str, read: Callable[[Any], Any], values: Iterable[Any]) -> l
     Raises:
         ValueError: Naming the column, what it must hold, and the value.
     """
-    return _read(name, lambda listed: read_all(read, listed), values)
+    return _read_value(name, lambda listed: read_all(read, listed), values)
 
 
-def _read(name: str, read: Callable[[Any], Any], value: Any) -> Any:
+def _read_value(name: str, read: Callable[[Any], Any], value: Any) -> Any:
     try:
         return read(value)
     except ValueError as error:
@@ -266,17 +275,20 @@ def record_of(
         "prompt": prompt,
         "n": size,
         **more,
-        **{COLUMN_OF[key]: [_written(key, one) for one in column] for key, column in given.items()},
+        **{
+            COLUMN_OF[key]: [_written_value(key, value) for value in column]
+            for key, column in given.items()
+        },
     }
 
 
-def _written(key: str, value: Any) -> Any:
+def _written_value(key: str, value: Any) -> Any:
     if key == "correct":
         return None if value is None else int(value)
-    return _label(value) if key in ("strategy", "family") else value
+    return _written_label(value) if key in ("strategy", "family") else value
 
 
-def _label(label: Label) -> Label:
+def _written_label(label: Label) -> Label:
     return label if label is None or label == DEGENERATE else str(label)
 
 
@@ -302,8 +314,10 @@ class OwnReader:
     def columns(self) -> frozenset[str]:
         """What all samples have."""
         keys = self._keys or set()
-        found = {key for key, name in COLUMN_OF.items() if name in keys and key != "text"}
-        return frozenset(found - {"correct"} | ({"strategy"} if self._has_strategies else set()))
+        sample_keys = {key for key, name in COLUMN_OF.items() if name in keys and key != "text"}
+        return frozenset(
+            sample_keys - {"correct"} | ({"strategy"} if self._has_strategies else set())
+        )
 
     @property
     def lacks(self) -> Mapping[str, str]:
@@ -322,12 +336,14 @@ class OwnReader:
         Raises:
             DataError, ValueError: If a line is not of our form.
         """
-        whole = [checked(one, self._where(row)) for row, one in zip(rows, objects, strict=True)]
-        for record in whole:
-            self._look(record)
-        return [*map(problem_of, whole)]
+        records = [
+            checked(record, self._where(row)) for row, record in zip(rows, objects, strict=True)
+        ]
+        for record in records:
+            self._note_keys_and_labels(record)
+        return [*map(problem_of, records)]
 
-    def _look(self, record: Record) -> None:
+    def _note_keys_and_labels(self, record: Record) -> None:
         """Look at the keys that all lines or none must have, and for strategies."""
         keys = record.keys() & set(COLUMN_OF.values()) - {"strategies"}
         self._keys = keys if self._keys is None else self._keys
@@ -353,9 +369,9 @@ class OwnReader:
         Raises:
             DataError: If texts are needed, and the file has not kept all of them.
         """
-        return [self._group(*items[0]) for items in chunk]
+        return [self._group_of_line(*items[0]) for items in chunk]
 
-    def _group(self, row: int, record: Record) -> Group:
+    def _group_of_line(self, row: int, record: Record) -> Group:
         where = self._where(row)
         record = in_columns(record, where)
         texts = len(record.get("texts") or ())

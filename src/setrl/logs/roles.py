@@ -56,10 +56,12 @@ class FieldNames:
 
     def named(self) -> dict[str, tuple[str, ...]]:
         """Role → its fields, of the roles that have any."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        names_by_role = {
+            role_field.name: getattr(self, role_field.name) for role_field in fields(self)
+        }
         return {
             role: (value,) if isinstance(value, str) else tuple(value)
-            for role, value in found.items()
+            for role, value in names_by_role.items()
             if value
         }
 
@@ -148,7 +150,9 @@ class Recognised:
         if "reward" in lacking:  # whose field may also say which samples are correct
             lacking = [need for need in lacking if need != "correct"]
         why = needs if isinstance(needs, Mapping) else {}
-        said = [(f"{why[one]}, and " if why.get(one) else "") + self.lacks[one] for one in lacking]
-        if said:
+        messages = [
+            (f"{why[need]}, and " if why.get(need) else "") + self.lacks[need] for need in lacking
+        ]
+        if messages:
             rows = f"the rows have {', '.join(self.columns)}"
-            raise ConfigError("; ".join([*dict.fromkeys(said), rows]))
+            raise ConfigError("; ".join([*dict.fromkeys(messages), rows]))

@@ -76,21 +76,21 @@ class RowReader:
         self.required = set(needs) & {"text"}
         if self._verify is None and {"correct", "reward"} & set(needs):
             self.required.add("correct")
-        self._read = self._readers()
-        self._head = (*fields.group, *filter(None, (fields.prompt, fields.gold, fields.step)))
+        self._reader_of = self._make_readers()
+        self._head_paths = (*fields.group, *filter(None, (fields.prompt, fields.gold, fields.step)))
         named = ((setting_of(path), path) for path in (*recognised.unread, *fields.group))
         self._setting_paths = [(name, path) for name, path in named if name]
         self.tasks = TaskFields(task_paths([*recognised.unread, *fields.group]))
         self.numbers = array("q")  # of each object among the samples of its problem; −1: unknown
-        self._of_task: Sequence[str] = ()  # the fields that name the task of a problem
-        self._across: Sequence[str] = ()  # the fields that differ in a problem that the user names
+        self._task_fields: Sequence[str] = ()  # the fields that name the task of a problem
+        self._varying_fields: Sequence[str] = ()  # within a problem that the user names
         self.settings: dict[str, Counter[str]] = {}
-        self._kinds: set[str] = set()
+        self._name_kinds: set[str] = set()
         self._has_messages: bool | None = None  # whether the first prompt is a conversation
-        self._unfit: str | None = None
+        self._unusable_gold: str | None = None
         self.counted: Counter[str] = Counter()
 
-    def _readers(self) -> dict[str, ReadOnce]:
+    def _make_readers(self) -> dict[str, ReadOnce]:
         """Return the reader of each role's columns."""
         verdict = self.options.words.read
         strategy = partial(strategy_of, degenerate=self.options.degenerate)
@@ -130,20 +130,20 @@ class RowReader:
         Raises:
             KeyError, TypeError, ValueError: If one does not say which samples are correct.
         """
-        names = self._names(rows, objects)
+        names = self._problem_names(rows, objects)
         self._count_settings(objects)
         self.tasks.add(objects)
         if (path := self.fields.sample_number) is not None:
-            self.numbers.extend(map(_number_or_none, column(objects, path)))
+            self.numbers.extend(map(_number_or_minus_1, column(objects, path)))
         correct: list[Any] = []
         if self.fields.correct and self._verify is None:
-            correct = self._column("correct", objects)
-            self.grades.add_scores(self._read["correct"](_flat(correct)))
+            correct = self._raw_column("correct", objects)
+            self.grades.add_scores(self._reader_of["correct"](_flatten(correct)))
         if self.fields.reward:
-            rewards = self._column("reward", objects)
-            self.grades.add_rewards(self._read["reward"](_flat(rewards)))
+            rewards = self._raw_column("reward", objects)
+            self.grades.add_rewards(self._reader_of["reward"](_flatten(rewards)))
             if correct and self.fields.correct != self.fields.reward:
-                self._compare(correct, rewards)
+                self._compare_with_rewards(correct, rewards)
         return names
 
     def find_tasks(self, name_I: Hashes) -> Hashes:
@@ -158,56 +158,59 @@ class RowReader:
         apart, finer_I = self.tasks.apart(name_I)
         is_named = self.recognised.is_named("group")
         if apart and is_named:
-            self._across = apart
+            self._varying_fields = apart
             return name_I
         if apart:
             self.recognised = self.recognised.in_tasks(apart)
             self.fields = self.recognised.fields
-            self._head = (*apart, *self._head)
-        self._of_task = self.tasks.several(finer_I)
+            self._head_paths = (*apart, *self._head_paths)
+        self._task_fields = self.tasks.several(finer_I)
         return finer_I
 
-    def _names(self, rows: Sequence[int], objects: Sequence[Record]) -> list[str]:
+    def _problem_names(self, rows: Sequence[int], objects: Sequence[Record]) -> list[str]:
         """Return the name of the problem of each object."""
-        columns = [self._parts(objects, path) for path in self.fields.group]
+        columns = [self._name_parts(objects, path) for path in self.fields.group]
         if not columns:
             return [f"row {row + 1}" for row in rows]
         if len(columns) == 1:
-            self._kinds |= {kind.__name__ for kind in kinds_of(columns[0])}
+            self._name_kinds |= {kind.__name__ for kind in kinds_of(columns[0])}
         is_text = all(kinds_of(values) == {str} for values in columns)
-        parts = columns if is_text else [self._read["group"](values) for values in columns]
+        parts = columns if is_text else [self._reader_of["group"](values) for values in columns]
         return (
             parts[0] if len(parts) == 1 else ["/".join(names) for names in zip(*parts, strict=True)]
         )
 
-    def _parts(self, objects: Sequence[Record], path: str) -> list[Any]:
+    def _name_parts(self, objects: Sequence[Record], path: str) -> list[Any]:
         """Return a field of the problem's name; a task may be missing."""
         is_of_task = path in self.tasks.paths and len(self.fields.group) > 1
         return task_texts(objects, path) if is_of_task else whole_column(objects, path)
 
     def _count_settings(self, objects: Sequence[Record]) -> None:
         for name, path in self._setting_paths:
-            count_settings(self.settings, ((name, one) for one in column(objects, path)))
+            count_settings(self.settings, ((name, value) for value in column(objects, path)))
         if self._has_messages is None:
-            self._has_messages = any(map(is_messages, self._prompts(objects[:1])))
+            self._has_messages = any(map(is_messages, self._raw_prompts(objects[:1])))
         if self._has_messages:
             system = (
                 ("system prompt", message_text(message))
-                for prompt in filter(is_messages, self._prompts(objects))
+                for prompt in filter(is_messages, self._raw_prompts(objects))
                 for message in prompt
                 if message["role"] == "system"
             )
             count_settings(self.settings, system)
 
-    def _prompts(self, objects: Sequence[Record]) -> list[Any]:
+    def _raw_prompts(self, objects: Sequence[Record]) -> list[Any]:
         return column(objects, self.fields.prompt) if self.fields.prompt else []
 
-    def _compare(self, correct: Sequence[Any], rewards: Sequence[Any]) -> None:
+    def _compare_with_rewards(self, correct: Sequence[Any], rewards: Sequence[Any]) -> None:
         """Count where rewards contradict what is correct, in rows that have as many of both."""
-        same = [_size(one) == _size(other) for one, other in zip(correct, rewards, strict=True)]
+        same = [
+            _list_length_or_none(verdict) == _list_length_or_none(reward)
+            for verdict, reward in zip(correct, rewards, strict=True)
+        ]
         self.grades.compare(
-            self._read["correct"](_flat([*compress(correct, same)])),
-            self._read["reward"](_flat([*compress(rewards, same)])),
+            self._reader_of["correct"](_flatten([*compress(correct, same)])),
+            self._reader_of["reward"](_flatten([*compress(rewards, same)])),
         )
 
     def groups(self, chunk: Sequence[Sequence[Item]]) -> list[Group]:
@@ -217,80 +220,90 @@ class RowReader:
             DataError: Naming the file and the line.
         """
         rows, objects = zip(*chain.from_iterable(chunk), strict=True)
-        heads = iter([*zip(*(column(objects, path) for path in self._head), strict=True)])
-        abouts = [self._about(items, [*islice(heads, len(items))]) for items in chunk]
+        heads = iter([*zip(*(column(objects, path) for path in self._head_paths), strict=True)])
+        abouts = [self._describe_problem(items, [*islice(heads, len(items))]) for items in chunk]
         if self.recognised.has_counts:
-            return [*map(_group, abouts, chunk, map(self._counted, chunk))]
+            return [*map(_make_group, abouts, chunk, map(self._samples_from_counts, chunk))]
         golds = [about.gold for about, items in zip(abouts, chunk, strict=True) for _ in items]
-        all_samples, size_of = self._samples(rows, objects, golds)
+        all_samples, size_of = self._read_samples(rows, objects, golds)
         samples, sizes = iter(all_samples), iter(size_of)
         each = [[*islice(samples, sum(islice(sizes, len(items))))] for items in chunk]
         if self._verify is not None:
-            each = [*map(self._verified, each, [about.gold for about in abouts])]
-        return [*map(_group, abouts, chunk, each)]
+            each = [*map(self._verify_samples, each, [about.gold for about in abouts])]
+        return [*map(_make_group, abouts, chunk, each)]
 
-    def _about(self, items: Sequence[Item], heads: Sequence[tuple[Any, ...]]) -> About:
+    def _describe_problem(self, items: Sequence[Item], heads: Sequence[tuple[Any, ...]]) -> About:
         """Return what a problem is; a row that says the same as the first one is not read again."""
         if heads.count(heads[0]) == len(heads) if heads else True:
             items = items[:1]
         name, prompt, gold, step = "", None, None, None
-        task = task_of(items[0][1], self._of_task) or None
+        task = task_of(items[0][1], self._task_fields) or None
         for row, item in items:
-            one = [item]
+            objects = [item]
             try:
-                [own] = self._names([row], one)
-                if name and own != name:
-                    raise ValueError(f"{name!r} and {own!r} have one hash: run the command again")
-                name = own
-                prompt = self._shared("prompt", name, prompt, self._optional("prompt", one))
-                gold = self._gold(name, gold, one, items[0][0])
-                step = self._optional("step", one) if step is None else step
+                [row_name] = self._problem_names([row], objects)
+                if name and row_name != name:
+                    raise ValueError(
+                        f"{name!r} and {row_name!r} have one hash: run the command again"
+                    )
+                name = row_name
+                prompt = self._merge_values(
+                    "prompt", name, prompt, self._read_optional("prompt", objects)
+                )
+                gold = self._merge_golds(name, gold, objects, items[0][0])
+                step = self._read_optional("step", objects) if step is None else step
             except UNUSABLE as error:
                 raise explained(error, self.where(row)) from None
-        prompt = self._bare(name, items[0][1]) if prompt is None else prompt
+        prompt = self._name_without_task(name, items[0][1]) if prompt is None else prompt
         return About(name, prompt, gold, step, task)
 
-    def _bare(self, name: str, item: Record) -> str:
+    def _name_without_task(self, name: str, item: Record) -> str:
         """Return the name of a problem without its task, which stands for an unknown prompt."""
         of_task = [path for path in self.fields.group if path in self.tasks.paths]
         if not of_task or len(of_task) == len(self.fields.group):
             return name
         return name.removeprefix("".join(f"{task_texts([item], path)[0]}/" for path in of_task))
 
-    def _optional(self, role: str, objects: Sequence[Record]) -> Any:
+    def _read_optional(self, role: str, objects: Sequence[Record]) -> Any:
         """Return what one object says of its problem; None where it says nothing."""
         path = getattr(self.fields, role)
         values = [None] if path is None else column(objects, path)
-        return None if values == [None] else self._read[role](values)[0]
+        return None if values == [None] else self._reader_of[role](values)[0]
 
-    def _shared(self, role: str, name: str, known: str | None, found: str | None) -> str | None:
+    def _merge_values(
+        self, role: str, name: str, earlier: str | None, later: str | None
+    ) -> str | None:
         """Return one value for a whole problem; a different one in another row is counted."""
-        if known is None or found is None or known == found:
-            return found if known is None else known
+        if earlier is None or later is None or earlier == later:
+            return later if earlier is None else earlier
         if role == "prompt" and "--group" not in self.recognised.why.get("group", ""):
             raise ValueError(
-                f"the samples of {name!r} have different prompts ({known[:40]!r}, {found[:40]!r}): "
-                f"name the field that the samples of one problem share with --group; "
-                f"{' and '.join(self.fields.group)} is not it"
+                f"the samples of {name!r} have different prompts ({earlier[:40]!r}, "
+                f"{later[:40]!r}): name the field that the samples of one problem share with "
+                f"--group; {' and '.join(self.fields.group)} is not it"
             )
         self.counted[role] += 1
-        return known
+        return earlier
 
-    def _gold(
-        self, name: str, known: str | None, objects: Sequence[Record], first: int
+    def _merge_golds(
+        self, name: str, earlier: str | None, objects: Sequence[Record], first: int
     ) -> str | None:
         """Return the right answer of a problem."""
-        found = self._optional("gold", objects)
+        later = self._read_optional("gold", objects)
         why = self.recognised.why.get("group", "")
-        if None not in (known, found) and known != found and names_prompt(self.fields.group, why):
+        if (
+            None not in (earlier, later)
+            and earlier != later
+            and names_prompt(self.fields.group, why)
+        ):
             raise ValueError(
-                f"the right answer to {name[:40]!r} is {found!r} here, and {known!r} in "
+                f"the right answer to {name[:40]!r} is {later!r} here, and {earlier!r} in "
                 f"{self.where(first)}: these are two problems, so name the field of their ids with "
                 f"--group; --group {self.fields.group[0]} takes them as one"
             )
-        return self._shared("gold", name, known, found)
+        return self._merge_values("gold", name, earlier, later)
 
-    def _samples(
+    def _read_samples(
         self, rows: Sequence[int], objects: Sequence[Record], golds: Sequence[str | None]
     ) -> tuple[list[Sample], Sequence[int]]:
         """Return the samples of some objects, and how many each object holds.
@@ -298,15 +311,15 @@ class RowReader:
         Where that fails, the objects are read one by one, to name the line.
         """
         try:
-            columns, sizes = self._columns(objects)
-            return self._made(columns, sizes, golds), sizes
+            columns, sizes = self._raw_columns(objects)
+            return self._make_samples(columns, sizes, golds), sizes
         except UNUSABLE as error:
             for row, item, gold in zip(rows, objects, golds, strict=True):
                 if len(objects) > 1:
-                    self._samples([row], [item], [gold])
+                    self._read_samples([row], [item], [gold])
             raise explained(error, self.where(rows[0])) from None
 
-    def _column(self, role: str, objects: Sequence[Record]) -> list[Any]:
+    def _raw_column(self, role: str, objects: Sequence[Record]) -> list[Any]:
         """Return the raw values of a role.
 
         Raises:
@@ -322,22 +335,22 @@ class RowReader:
             return [None if value is MISSING else value for value in values]
         return values
 
-    def _columns(self, objects: Sequence[Record]) -> tuple[Columns, Sequence[int]]:
+    def _raw_columns(self, objects: Sequence[Record]) -> tuple[Columns, Sequence[int]]:
         """Return the raw values of all samples, and how many each object holds."""
-        found = {role: self._column(role, objects) for role in self.paths}
-        of_one = [values for role, values in found.items() if role != "tokens"]
+        columns = {role: self._raw_column(role, objects) for role in self.paths}
+        of_one = [values for role, values in columns.items() if role != "tokens"]
         if not (self.recognised.lists or any(map(_has_list, of_one))):
-            return found, [1] * len(objects)
-        flat: Columns = {role: [] for role in found}
+            return columns, [1] * len(objects)
+        flat: Columns = {role: [] for role in columns}
         sizes = []
-        for values in zip(*found.values(), strict=True):
-            lists = self._lists(dict(zip(found, values, strict=True)))
+        for row_values in zip(*columns.values(), strict=True):
+            lists = self._as_lists(dict(zip(columns, row_values, strict=True)))
             sizes.append(len(next(iter(lists.values()))))
             for role, listed in lists.items():
                 flat[role] += listed
         return flat, sizes
 
-    def _lists(self, row: Mapping[str, Any]) -> Columns:
+    def _as_lists(self, row: Mapping[str, Any]) -> Columns:
         """Return the values of one row, each as a list with an entry for each sample."""
         lists = {role: value for role, value in row.items() if _is_list(value)}
         if not self.recognised.lists:
@@ -353,46 +366,51 @@ class RowReader:
         size = next(iter(sizes.values()), 1)
         return {role: value if role in lists else [value] * size for role, value in row.items()}
 
-    def _made(
+    def _make_samples(
         self, columns: Columns, sizes: Sequence[int], golds: Sequence[str | None]
     ) -> list[Sample]:
         """Return the samples whose raw values are given."""
         unknown: list[Any] = [None] * sum(sizes)
-        read = {
-            role: self._read[role](values)
+        values_by_role = {
+            role: self._reader_of[role](values)
             for role, values in columns.items()
             if role != "text" and not (role == "correct" and self._verify)
         }
-        answers = read.get("answer", unknown)
-        scores = read.get("correct", unknown)
+        answers = values_by_role.get("answer", unknown)
+        scores = values_by_role.get("correct", unknown)
         if self.by_answer:
             pairs = [*zip(answers, chain.from_iterable(map(repeat, golds, sizes)), strict=True)]
-            is_right = {pair: _is_right(*pair) for pair in {*pairs}}
+            is_right = {pair: _score_by_answer(*pair) for pair in {*pairs}}
             scores = [is_right[pair] for pair in pairs]
+            self.counted["unanswered"] += sum(
+                answer is None and gold is not None for answer, gold in pairs
+            )
         above = 0.5 if self.options.correct_above is None else self.options.correct_above
         correct = [None if score is None else score > above for score in scores]
-        texts, turns = _texts(columns["text"]) if "text" in columns else (unknown, repeat(()))
-        strategies = read.get("strategy", unknown)
-        self.counted["unlabelled"] += strategies.count(None) if "strategy" in read else 0
+        texts, turns = (
+            _texts_and_turns(columns["text"]) if "text" in columns else (unknown, repeat(()))
+        )
+        strategies = values_by_role.get("strategy", unknown)
+        self.counted["unlabelled"] += strategies.count(None) if "strategy" in values_by_role else 0
         parts = (
             texts,
             unknown if self.grades.is_graded else correct,
-            read.get("reward", scores),
+            values_by_role.get("reward", scores),
             strategies,
             answers,
-            read.get("advantage", unknown),
+            values_by_role.get("advantage", unknown),
             turns,
-            _further(columns, read),
-            read.get("tokens", unknown),
+            _further_fields(columns, values_by_role),
+            values_by_role.get("tokens", unknown),
         )
         return [*map(Sample._make, zip(*parts, strict=False))]  # of which some never end
 
-    def _counted(self, items: Sequence[Item]) -> list[Sample]:
+    def _samples_from_counts(self, items: Sequence[Item]) -> list[Sample]:
         """Return the samples of a problem of which only numbers are known."""
         row, item = items[0]
         try:
             right, size = (
-                self._read[role](whole_column([item], getattr(self.fields, role)))[0]
+                self._reader_of[role](whole_column([item], getattr(self.fields, role)))[0]
                 for role in ("num_correct", "num_samples")
             )
             fields = self.fields
@@ -410,7 +428,7 @@ class RowReader:
         good, bad = Sample(correct=True, reward=1.0), Sample(correct=False, reward=0.0)
         return [good] * right + [bad] * (size - right)
 
-    def _verified(self, samples: list[Sample], gold: str | None) -> list[Sample]:
+    def _verify_samples(self, samples: list[Sample], gold: str | None) -> list[Sample]:
         """Return the samples with the verifier's verdicts and answers; unknown without a gold."""
         assert self._verify is not None
         if gold is None:
@@ -419,14 +437,14 @@ class RowReader:
             readings = self._verify(gold, [_graded_text(sample) or "" for sample in samples])
         except DataError:
             self.counted["unfit"] += 1
-            self._unfit = self._unfit or gold
+            self._unusable_gold = self._unusable_gold or gold
             return samples
         return [
             sample if _graded_text(sample) is None else
-            sample._replace(correct=found.correct, answer=found.answer,
+            sample._replace(correct=reading.correct, answer=reading.answer,
                             reward=sample.reward if "reward" in self.paths else
-                            float(found.correct))
-            for sample, found in zip(samples, readings, strict=True)
+                            float(reading.correct))
+            for sample, reading in zip(samples, readings, strict=True)
         ]  # fmt: skip
 
     def size(self, item: Record) -> int | None:
@@ -435,7 +453,7 @@ class RowReader:
             return read_count(value_at(item, str(self.fields.num_samples)))
         if not self.recognised.lists:
             return None
-        values = (self._column(role, [item])[0] for role in self.paths)
+        values = (self._raw_column(role, [item])[0] for role in self.paths)
         return next(len(value) for value in values if _is_list(value))
 
     def notes(self) -> list[str]:
@@ -443,24 +461,26 @@ class RowReader:
         notes = list(self.recognised.notes)
         for what, noun, text in (
             ("unfit", "problem", "a right answer that cannot be used for grading, such as "
-                      f"{self._unfit!r}: such samples have no grade"),
+                      f"{self._unusable_gold!r}: such samples have no grade"),
             ("prompt", "row", "another prompt than the first of its group"),
             ("unlabelled", "sample",
                      "no label (null, or no field), so that no strategy is known. Credit leaves "
                      "such samples out of all sets, and an evaluation leaves their problems out of "
                      "strategies@k; if no label means no strategy, give --degenerate null"),
+            ("unanswered", "sample", "no answer (null, or no field), which counts as a wrong one, "
+                           "as only the answer says what is right"),
             ("gold", "row", "another right answer than the first of its group"),
         ):  # fmt: skip
             if number := self.counted[what]:
                 notes.append(f"{count(number, noun)} {have(number)} {text}")
         if note := self.grades.note():
             notes.append(note)
-        if len(self._kinds) > 1:
-            kinds = " and ".join(sorted(self._kinds))
+        if len(self._name_kinds) > 1:
+            kinds = " and ".join(sorted(self._name_kinds))
             notes.append(f"{self.fields.group[0]} holds {kinds}: numbers and texts of equal digits "
                          '(7, 7.0, "7") are one problem')  # fmt: skip
-        if self._across:
-            fields, group = " ".join(self._across), " ".join(self.fields.group)
+        if self._varying_fields:
+            fields, group = " ".join(self._varying_fields), " ".join(self.fields.group)
             notes.append(f"a problem has samples of several values of {fields}: "
                          f"--group {fields} {group} separates them")  # fmt: skip
         if self.by_answer and {"correct", "reward"} & set(self.needs):
@@ -477,19 +497,19 @@ def explained(error: Exception, where: str) -> Exception:
     return DataError(f"{where}: {what}")
 
 
-def _number_or_none(value: Any) -> int:
+def _number_or_minus_1(value: Any) -> int:
     """Return the number of a sample; −1 where a row has none, or a list of them."""
     number = None if value is MISSING or isinstance(value, list) else read_count(value)
     return -1 if number is None else number
 
 
-def _group(about: About, items: Sequence[Item], samples: Sequence[Sample]) -> Group:
+def _make_group(about: About, items: Sequence[Item], samples: Sequence[Sample]) -> Group:
     rows = tuple(dict.fromkeys(row for row, _ in items))
-    more = {} if about.task is None else {"task": about.task}
-    return Group(about.name, about.prompt, tuple(samples), about.gold, about.step, rows, more=more)
+    extra = {} if about.task is None else {"task": about.task}
+    return Group(about.name, about.prompt, tuple(samples), about.gold, about.step, rows, more=extra)
 
 
-def _is_right(answer: str | None, gold: str | None) -> float | None:
+def _score_by_answer(answer: str | None, gold: str | None) -> float | None:
     return None if gold is None else float(is_same(answer, gold))
 
 
@@ -498,18 +518,20 @@ def _graded_text(sample: Sample) -> str | None:
     return sample.last_text if sample.answer is None else f"\\boxed{{{sample.answer}}}"
 
 
-def _texts(values: Sequence[Any]) -> tuple[Sequence[str | None], Iterable[tuple[Any, ...]]]:
+def _texts_and_turns(
+    values: Sequence[Any],
+) -> tuple[Sequence[str | None], Iterable[tuple[Any, ...]]]:
     """Return texts, and the messages of those that are conversations."""
     if kinds_of(values) == {str}:
         return values, repeat(())
-    texts, turns = zip(*map(_text, values), strict=True) if values else ((), ())
+    texts, turns = zip(*map(_text_and_turns, values), strict=True) if values else ((), ())
     return texts, turns
 
 
-def _text(value: Any) -> tuple[str | None, tuple[Any, ...]]:
+def _text_and_turns(value: Any) -> tuple[str | None, tuple[Any, ...]]:
     if isinstance(value, str):
         return value, ()
-    if value is None or value is MISSING:
+    if value is None or value is MISSING or value != value:  # NaN
         return None, ()
     if isinstance(value, int | float):
         return str(value), ()
@@ -518,13 +540,13 @@ def _text(value: Any) -> tuple[str | None, tuple[Any, ...]]:
     return Sample.of(value)[0], tuple(value)
 
 
-def _further(columns: Columns, read: Columns) -> Iterable[dict[str, Any] | None]:
+def _further_fields(columns: Columns, values_by_role: Columns) -> Iterable[dict[str, Any] | None]:
     """Return the further fields of each sample; None where it has none."""
     roles = [role for role in FURTHER if role in columns]
     if not roles:
         return repeat(None)
     return [
-        {role: read[role][i] for role in roles if columns[role][i] is not MISSING} or None
+        {role: values_by_role[role][i] for role in roles if columns[role][i] is not MISSING} or None
         for i in range(len(columns[roles[0]]))
     ]
 
@@ -537,12 +559,12 @@ def _has_list(values: Sequence[Any]) -> bool:
     return list in kinds_of(values) and any(map(_is_list, values))
 
 
-def _size(value: Any) -> int | None:
+def _list_length_or_none(value: Any) -> int | None:
     return len(value) if isinstance(value, list) else None
 
 
-def _flat(values: Sequence[Any]) -> Sequence[Any]:
+def _flatten(values: Sequence[Any]) -> Sequence[Any]:
     """Return the values of samples, of which a row may hold a list."""
     if list not in kinds_of(values):
         return values
-    return [one for value in values for one in (value if isinstance(value, list) else (value,))]
+    return [item for value in values for item in (value if isinstance(value, list) else (value,))]

@@ -86,19 +86,19 @@ class Rows:
             DataError: Naming the file, and the line that is not an object.
         """
         if self._given is not None:
-            yield from self._copied(enumerate(self._given, start=1))
+            yield from self._copy_rows(enumerate(self._given, start=1))
             return
         if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):  # a pipe
-            yield from self._piped()
+            yield from self._read_pipe()
             return
-        kind = _opening(self.path)
+        kind = _opening_mark(self.path)
         if kind == PARQUET:
             from setrl.logs import parquet
 
-            yield from self._copied(enumerate(parquet.each_row(self.path), start=1))
+            yield from self._copy_rows(enumerate(parquet.each_row(self.path), start=1))
         else:
             is_gzip = kind == GZIP
-            rows = self._text(
+            rows = self._read_text(
                 open_gzip(self.path) if is_gzip else self.path.open("rb"), is_copied=is_gzip
             )
             size = None if is_gzip else self.path.stat().st_size
@@ -117,13 +117,13 @@ class Rows:
         lines = [(places[row], places[row + 1] if row < last else self._end) for row in rows]
         if max(rows) - min(rows) == len(rows) - 1 > 0:
             start = min(lines)[0]
-            block = self._read(start, max(lines)[1])
+            block = self._read_bytes(start, max(lines)[1])
             each = [block[place - start : end - start] for place, end in lines]
         else:
-            each = [self._read(*line) for line in lines]
+            each = [self._read_bytes(*line) for line in lines]
         return json_lines.parse_again(line.partition(b"\n")[0] for line in each)
 
-    def _read(self, place: int, end: int) -> bytes:
+    def _read_bytes(self, place: int, end: int) -> bytes:
         assert self._handle is not None
         self._handle.seek(place)
         return self._handle.read(end - place)
@@ -138,32 +138,34 @@ class Rows:
         is_lines = self._copy is None or ".jsonl" in self.path.suffixes
         return f"{self.path}{':' if is_lines else ', row '}{self._numbers[row]}"
 
-    def _piped(self) -> Iterator[Row]:
+    def _read_pipe(self) -> Iterator[Row]:
         """Read a pipe, which gives its bytes only once."""
         with self.path.open("rb") as pipe, tempfile.TemporaryFile() as whole:
             shutil.copyfileobj(pipe, whole)
             whole.seek(0)
-            yield from self._text(cast("BinaryIO", whole), is_copied=True)
+            yield from self._read_text(cast("BinaryIO", whole), is_copied=True)
 
-    def _text(self, file: BinaryIO, is_copied: bool) -> Iterator[Row]:
+    def _read_text(self, file: BinaryIO, is_copied: bool) -> Iterator[Row]:
         try:
             with file:
                 start = file.read(OPENING)
-                separator = _separator(self.path, start)
+                separator = _find_separator(self.path, start)
                 mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
                 file.seek(mark)
                 if separator:
-                    yield from self._copied(csv_rows.read(self.path, file, separator))
-                elif _is_whole(start):
-                    yield from self._copied(_whole(self.path, file))
+                    yield from self._copy_rows(csv_rows.read(self.path, file, separator))
+                elif _is_one_json_value(start):
+                    yield from self._copy_rows(_read_whole_json(self.path, file))
                 else:
-                    yield from self._lines(file, mark, self._new_copy() if is_copied else None)
+                    yield from self._read_lines(
+                        file, mark, self._open_copy() if is_copied else None
+                    )
         except (EOFError, gzip.BadGzipFile) as error:
             raise DataError(f"{self.path}: its gzip data are damaged or cut off: {error}") from None
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
-    def _lines(self, file: BinaryIO, end: int, copy: BinaryIO | None) -> Iterator[Row]:
+    def _read_lines(self, file: BinaryIO, end: int, copy: BinaryIO | None) -> Iterator[Row]:
         for number, line in enumerate(file, start=1):
             start, end = end, end + len(line)
             if not (content := line.strip()):
@@ -182,31 +184,31 @@ class Rows:
                 start = self._end
                 copy.seek(start)  # a reader may have moved it
                 copy.write(line)
-            self._add(number, start, line)
+            self._remember_place(number, start, line)
             yield record, hash(content)
 
-    def _copied(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
+    def _copy_rows(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
         """Copy rows to a temporary file while they are read."""
-        copy = self._new_copy()
+        copy = self._open_copy()
         for number, record in numbered:
-            line = json.dumps(record, default=_in_json).encode() + b"\n"
+            line = json.dumps(record, default=_as_json_value).encode() + b"\n"
             copy.seek(self._end)  # a reader may have moved it
             copy.write(line)
-            self._add(number, self._end, line)
+            self._remember_place(number, self._end, line)
             yield record, hash(line)
 
-    def _new_copy(self) -> BinaryIO:
+    def _open_copy(self) -> BinaryIO:
         self._copy = copy = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
         weakref.finalize(self, copy.close)
         return copy
 
-    def _add(self, number: int, place: int, line: bytes) -> None:
+    def _remember_place(self, number: int, place: int, line: bytes) -> None:
         self._numbers.append(number)
         self._places.append(place)
         self._end = place + len(line)
 
 
-def _in_json(value: Any) -> Any:
+def _as_json_value(value: Any) -> Any:
     """Return what JSON has for a value of Parquet; bytes and times become objects.
 
     No reader takes an object for a value of a sample, so that b"1" is no label in any log.
@@ -216,7 +218,7 @@ def _in_json(value: Any) -> Any:
     return {type(value).__name__: str(value)}
 
 
-def _opening(path: Path) -> bytes:
+def _opening_mark(path: Path) -> bytes:
     """Return how a file begins, if that is the mark of Parquet or gzip."""
     if not path.is_file():
         what = "is a folder, and a file was expected" if path.is_dir() else "no such file"
@@ -226,7 +228,7 @@ def _opening(path: Path) -> bytes:
     return PARQUET if start == PARQUET else GZIP if start.startswith(GZIP) else b""
 
 
-def _separator(path: Path, start: bytes) -> str | None:
+def _find_separator(path: Path, start: bytes) -> str | None:
     """Return what separates the fields of a table in text; None if the file is JSON."""
     refuse_other_kinds(path, start)
     text = text_of(start)
@@ -242,23 +244,23 @@ def _separator(path: Path, start: bytes) -> str | None:
     return separator
 
 
-def _is_whole(start: bytes) -> bool:
+def _is_one_json_value(start: bytes) -> bool:
     """Return whether a file is one array or one object, and not lines of objects."""
     text = text_of(start)
     if text.startswith(b"["):
         return True
-    line, _, more = text.partition(b"\n")
+    line, _, rest = text.partition(b"\n")
     try:
         json.loads(line)
     except ValueError:
         # A first line longer than the opening, or cut off, is still one line of an object.
-        return bool(more.strip()) and not line.rstrip().endswith(b"}")
+        return bool(rest.strip()) and not line.rstrip().endswith(b"}")
     except RecursionError:  # which the reader of lines explains
         return False
     return False
 
 
-def _whole(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_whole_json(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     text = file.read()
     try:
         content = json.loads(text.decode("utf-8"), object_pairs_hook=json_lines.once)

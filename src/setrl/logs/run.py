@@ -37,9 +37,9 @@ class _Folder:
 
     def knowing(self, **values: Any) -> Self:
         """Return the same with values that no file tells, such as the arms of given files."""
-        known = copy(self)
-        vars(known).update(values)
-        return known
+        folder = copy(self)
+        vars(folder).update(values)
+        return folder
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -135,8 +135,8 @@ class Run(_Folder):
         trained.sort(key=lambda arm: (order.index(arm.name) if arm.name in order else len(order),
                                       arm.name))  # fmt: skip
         colder = [cold for arm in trained for cold in arm.colder()]
-        known = [base, *base.colder(), *trained, *colder]
-        return {arm.name: arm for arm in known if arm.path.is_dir()}
+        arms = [base, *base.colder(), *trained, *colder]
+        return {arm.name: arm for arm in arms if arm.path.is_dir()}
 
     @property
     def base(self) -> Seed:
@@ -176,13 +176,13 @@ class Arm(_Folder):
             return {}
         named = ((re.fullmatch(r"seed_(\d+)", path.name), path) for path in self.path.iterdir())
         folders = sorted((int(match[1]), path) for match, path in named if match)
-        found = {number: Seed(path / self.heat, number) for number, path in folders}
-        return {number: seed for number, seed in found.items() if seed.path.is_dir()}
+        seeds = {number: Seed(path / self.heat, number) for number, path in folders}
+        return {number: seed for number, seed in seeds.items() if seed.path.is_dir()}
 
     def colder(self) -> list[Arm]:
         """Return the arm as it was sampled at each other temperature."""
         folders = (self.path.glob(f"{seeds}temperature_*") for seeds in ("", "seed_*/"))
-        heats = sorted({folder.name for found in folders for folder in found})
+        heats = sorted({folder.name for matches in folders for folder in matches})
         return [Arm(self.path, f"{self.name}_{heat}", heat) for heat in heats]
 
 

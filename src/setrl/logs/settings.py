@@ -49,23 +49,25 @@ def setting_of(path: str) -> str | None:
     """
     last_two = "".join(path.split(".")[-2:])
     written = {plain_name(path), plain_name(last_two)}
-    return next((one for one, names in NAMES.items() if not written.isdisjoint(names)), None)
+    return next(
+        (setting for setting, names in NAMES.items() if not written.isdisjoint(names)), None
+    )
 
 
-def count_settings(found: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
+def count_settings(settings: dict[str, Counter[str]], values: Iterable[tuple[str, Any]]) -> None:
     """Count the values of settings; what is not text or a number is left out."""
-    known = Counter(pair for pair in values if isinstance(pair[1], str | int | float))
-    for (setting, value), times in known.items():
+    counts = Counter(pair for pair in values if isinstance(pair[1], str | int | float))
+    for (setting, value), times in counts.items():
         number = written_number(str(value))
         text = text_of(value if math.isnan(number) else number)
         if text is not None:
-            found.setdefault(setting, Counter())[text] += times
+            settings.setdefault(setting, Counter())[text] += times
 
 
 def mixed(settings: Settings) -> list[str]:
     """Say which settings have several values in one file, where one is expected."""
     return [
-        f"{name} is {_values(settings[name])}: these are samples of several settings"
+        f"{name} is {_values_text(settings[name])}: these are samples of several settings"
         for name in OF_A_FILE
         if len(settings.get(name, ())) > 1
     ]
@@ -74,7 +76,7 @@ def mixed(settings: Settings) -> list[str]:
 def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", "B")) -> str:
     """Say which settings differ between two files that both name them; empty if none does."""
     parts = [
-        f"{setting} ({_few(first[setting])} and {_few(second[setting])})"
+        f"{setting} ({_few_values_text(first[setting])} and {_few_values_text(second[setting])})"
         for setting in NAMES
         if setting in first
         and setting in second
@@ -92,11 +94,11 @@ def _has_common_task(setting: str, first: Settings, second: Settings) -> bool:
     return setting in OF_A_TASK and not first[setting].keys().isdisjoint(second[setting])
 
 
-def _values(counts: Counter[str]) -> str:
+def _values_text(counts: Counter[str]) -> str:
     shown = [f"{value[:SHOWN]} in {times:,}" for value, times in counts.most_common(3)]
     return f"{', '.join(shown)}{', …' if len(counts) > 3 else ''} rows"
 
 
-def _few(counts: Counter[str]) -> str:
+def _few_values_text(counts: Counter[str]) -> str:
     shown = [value if len(value) <= SHOWN else f"{value[:SHOWN]}…" for value in list(counts)[:3]]
     return f"{' or '.join(shown)}{' or …' if len(counts) > 3 else ''}"

@@ -49,11 +49,13 @@ class MarksOf100:
 
     def add(self, labels: Sequence[Label]) -> None:
         """Take the labels of a group into account."""
-        known = {*labels} - {None, DEGENERATE}
-        others = known - {POLY_EPO_DEGENERATE}
-        if any(not isinstance(one, int) or not 0 <= one <= len(labels) < 100 for one in others):
+        distinct = {*labels} - {None, DEGENERATE}
+        others = distinct - {POLY_EPO_DEGENERATE}
+        if any(
+            not isinstance(label, int) or not 0 <= label <= len(labels) < 100 for label in others
+        ):
             self._possible = False
-        self._seen = self._seen or 0 < len(others) < len(known)
+        self._seen = self._seen or 0 < len(others) < len(distinct)
 
     @property
     def found(self) -> bool:

@@ -62,21 +62,21 @@ class TaskFields:
 
     def apart(self, name_I: Hashes) -> tuple[list[str], Hashes]:
         """Return the fields that tell objects with one name apart, and numbers of all names."""
-        return self._finer(name_I, self.paths)
+        return self._split_by_fields(name_I, self.paths)
 
     def several(self, name_I: Hashes) -> list[str]:
         """Return the fields that say of which of several tasks a problem is."""
         of_all = np.zeros(len(name_I), np.int64)
-        chosen, task_I = self._finer(of_all, self.paths)
-        return chosen if LEAST * _distinct(task_I) <= _distinct(name_I) else []
+        chosen, task_I = self._split_by_fields(of_all, self.paths)
+        return chosen if LEAST * _count_distinct(task_I) <= _count_distinct(name_I) else []
 
-    def _finer(self, name_I: Hashes, paths: Sequence[str]) -> tuple[list[str], Hashes]:
-        chosen, known = [], _distinct(name_I)
+    def _split_by_fields(self, name_I: Hashes, paths: Sequence[str]) -> tuple[list[str], Hashes]:
+        chosen, number = [], _count_distinct(name_I)
         for path in paths:
             of_path = np.frombuffer(self._hashes[self.paths.index(path)], np.int64)
             finer_I = numbers_of_pairs(name_I, of_path)
-            if (distinct := _distinct(finer_I)) > known:
-                name_I, known = finer_I, distinct
+            if (distinct := _count_distinct(finer_I)) > number:
+                name_I, number = finer_I, distinct
                 chosen.append(path)
         return chosen, name_I
 
@@ -86,5 +86,5 @@ def numbers_of_pairs(first_I: Hashes, second_I: Hashes) -> Hashes:
     return first_I * np.int64(1_000_003) ^ second_I
 
 
-def _distinct(numbers: Hashes) -> int:
+def _count_distinct(numbers: Hashes) -> int:
     return len(np.unique(numbers))

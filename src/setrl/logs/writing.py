@@ -40,10 +40,10 @@ def rows_with(
         if len(items) < len(log.reader.items(record)):
             raise DataError(f"{log.rows.where(row)}: holds samples of several problems: write one "
                             "problem or one sample a row")  # fmt: skip
-        objects, start = _with_values(log, items, columns, start)
-        said = record.get(mark)
-        kept = said if isinstance(said, dict) else {}
-        yield {**_with_objects(record, objects, log.reader.list_path), mark: {**kept, **about}}
+        objects, start = _objects_with_values(log, items, columns, start)
+        facts = record.get(mark)
+        kept = facts if isinstance(facts, dict) else {}
+        yield {**_row_with_objects(record, objects, log.reader.list_path), mark: {**kept, **about}}
 
 
 def refuse_taken(log: Log, keys: Collection[str]) -> None:
@@ -54,10 +54,10 @@ def refuse_taken(log: Log, keys: Collection[str]) -> None:
     """
     for row in range(min(len(log.rows), SNIFFED)):
         for item in log.reader.items(log.rows.record(row)):
-            _refuse_taken(log, _sample_object(item, log.reader.list_path), keys)
+            _refuse_taken_in_sample(log, _sample_object(item, log.reader.list_path), keys)
 
 
-def _refuse_taken(log: Log, sample: Record, keys: Collection[str]) -> None:
+def _refuse_taken_in_sample(log: Log, sample: Record, keys: Collection[str]) -> None:
     for key in keys:
         if not (_is_empty(sample.get(key)) and _is_empty(sample.get(plural(key)))):
             raise DataError(f"{log.path} has {key!r} already: name another key with --into")
@@ -65,10 +65,10 @@ def _refuse_taken(log: Log, sample: Record, keys: Collection[str]) -> None:
 
 def _is_empty(value: Any) -> bool:
     """Return whether a field holds nothing: null, or a list of nulls as in evaluation files."""
-    return value is None or (isinstance(value, list) and all(one is None for one in value))
+    return value is None or (isinstance(value, list) and all(item is None for item in value))
 
 
-def _with_values(
+def _objects_with_values(
     log: Log, items: Sequence[Record], columns: Mapping[str, Sequence[Any]], start: int
 ) -> tuple[list[Record], int]:
     """Return the objects that hold samples with their values, and where the next ones begin."""
@@ -76,15 +76,15 @@ def _with_values(
     for item in items:
         size = log.reader.size(item)
         end = start + (1 if size is None else size)
-        values = {
+        added = {
             (key if size is None else plural(key)): (
                 column[start] if size is None else list(column[start:end])
             )
             for key, column in columns.items()
         }
         sample = _sample_object(item, log.reader.list_path)
-        _refuse_taken(log, sample, columns)
-        objects.append({**sample, **values})
+        _refuse_taken_in_sample(log, sample, columns)
+        objects.append({**sample, **added})
         start = end
     return objects, start
 
@@ -93,14 +93,14 @@ def _sample_object(item: Record, path: str | None) -> Record:
     return item if path is None else item[path]
 
 
-def _with_objects(record: Record, objects: Sequence[Record], path: str | None) -> Record:
+def _row_with_objects(record: Record, objects: Sequence[Record], path: str | None) -> Record:
     """Return a row whose list of objects is another one; without a list, the object itself."""
     if path is None:
         return objects[0]
     first, dot, rest = path.partition(".")
     if path in record or not dot:
         return {**record, path: list(objects)}
-    return {**record, first: _with_objects(record[first], objects, rest)}
+    return {**record, first: _row_with_objects(record[first], objects, rest)}
 
 
 def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[str, Any]:
@@ -119,27 +119,29 @@ def credit_record(row: Mapping[str, Any], list_path: str | None = None) -> dict[
         row: The row, or one object of its list.
         list_path: The field of the list of objects that are samples; None if the row has none.
     """
-    said = row.get(CREDIT)
-    if not isinstance(said, dict):
+    credit = row.get(CREDIT)
+    if not isinstance(credit, dict):
         return {}
-    columns = {key: one for key, one in said.items() if is_of_method(one)}
-    earlier = {key: one for key, one in said.items() if key not in columns}
+    columns = {key: facts for key, facts in credit.items() if is_of_method(facts)}
+    earlier = {key: facts for key, facts in credit.items() if key not in columns}
     if not is_of_method(earlier):
-        return said
-    own = f"advantage_{earlier['method']}"
-    is_own = own not in columns and bool({own, plural(own)} & {*_sample(row, list_path)})
-    return {own if is_own else "advantage": earlier, **columns}
+        return credit
+    own_column = f"advantage_{earlier['method']}"
+    is_own = own_column not in columns and bool(
+        {own_column, plural(own_column)} & {*_first_sample(row, list_path)}
+    )
+    return {own_column if is_own else "advantage": earlier, **columns}
 
 
-def is_of_method(said: Any) -> TypeGuard[dict[str, Any]]:
+def is_of_method(facts: Any) -> TypeGuard[dict[str, Any]]:
     """Return whether `setrl credit` wrote it of one column."""
-    return isinstance(said, dict) and {"method", "skipped"} <= said.keys()
+    return isinstance(facts, dict) and {"method", "skipped"} <= facts.keys()
 
 
-def _sample(row: Mapping[str, Any], list_path: str | None) -> Mapping[str, Any]:
+def _first_sample(row: Mapping[str, Any], list_path: str | None) -> Mapping[str, Any]:
     """Return the first object of a row that holds a sample."""
-    found: Any = row
+    sample: Any = row
     with suppress(KeyError, IndexError):
-        found = row if list_path is None else value_at(row, list_path)
-        found = found[0] if isinstance(found, list) else found
-    return found if isinstance(found, dict) else {}
+        sample = row if list_path is None else value_at(row, list_path)
+        sample = sample[0] if isinstance(sample, list) else sample
+    return sample if isinstance(sample, dict) else {}

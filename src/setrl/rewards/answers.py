@@ -131,9 +131,9 @@ class MathVerifier:
             DataError: If the gold cannot be used for grading.
         """
         gold, units = typed_gold(problem), bool(problem.unit) or None
-        known = gold if gold.type else str(problem.gold)
+        gold_or_text = gold if gold.type else str(problem.gold)
         return self._readings_of_texts(
-            known, texts, problem.prompt or None, units=units, error=problem.error
+            gold_or_text, texts, problem.prompt or None, units=units, error=problem.error
         )
 
     def _readings_of_texts(
@@ -171,5 +171,5 @@ def why_wrong(group: Group, sample: Sample) -> str | None:
     """
     if sample.correct is not False or not group.gold or not sample.text:
         return None
-    found = grade(sample.text, group.gold, prompt=group.prompt)
-    return None if found.correct or found.finding is None else found.why
+    verdict = grade(sample.text, group.gold, prompt=group.prompt)
+    return None if verdict.correct or verdict.finding is None else verdict.why

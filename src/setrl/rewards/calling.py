@@ -69,7 +69,7 @@ def _call_with_interrupts(seconds: float, call: Callable[[], T]) -> T:
     given = (done, seconds, left_s, threading.get_ident())
     watchdog = threading.Thread(target=_interrupt_until_done, args=given, daemon=True)
     watchdog.start()
-    timer = _kernel_timer(seconds)
+    timer = _set_kernel_timer(seconds)
     try:
         try:
             end = time.monotonic() + seconds
@@ -79,11 +79,11 @@ def _call_with_interrupts(seconds: float, call: Callable[[], T]) -> T:
     finally:
         done.set()  # once more, as the signal may have come just before the first one
         watchdog.join()
-        _kernel_timer(*timer)
+        _set_kernel_timer(*timer)
         signal.signal(signal.SIGVTALRM, previous)
 
 
-def _kernel_timer(seconds: float, again: float = AGAIN_S) -> tuple[float, float]:
+def _set_kernel_timer(seconds: float, again: float = AGAIN_S) -> tuple[float, float]:
     """Let the kernel signal, too, once that much processor time was used; return the timer before.
 
     Code in C that holds the interpreter, as `re` does, stops the watchdog, but not the kernel.
@@ -172,8 +172,8 @@ def _read_numbers(values: Any, count: int) -> list[float | None]:
         )
     listed = list(values)
     if len(listed) != count:
-        found = f"{wording.count(len(listed), 'value')} for {wording.count(count, 'sample')}"
-        raise CallError("wrong length", f"returned {found}")
+        sizes = f"{wording.count(len(listed), 'value')} for {wording.count(count, 'sample')}"
+        raise CallError("wrong length", f"returned {sizes}")
     try:
         return [read_score(value) for value in listed]
     except ValueError as error:
@@ -203,6 +203,6 @@ def _call_with_fields(function: Callable[..., Any], fields: dict[str, Any]) -> C
 
 def quoted(value: Any) -> str:
     """Quote a value; leave out the middle of a long one."""
-    chat = isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
+    chat = isinstance(value, list) and value and all(isinstance(message, dict) for message in value)
     text = repr(plain_text(value) if chat else value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]} … {text[-SHOWN // 2 :]}"

@@ -125,17 +125,15 @@ class Combine:
             raise ValueError(
                 f"columns_BNR must have shape (B, N, {len(self.weights)}), got {columns_BNR.shape}"
             )
-        open_BNR = self._open_gates(columns_BNR.shape, correct_BN == 1)
+        open_BNR = self._find_open_gates(columns_BNR.shape, correct_BN == 1)
         known_BNR = np.where(open_BNR, columns_BNR, np.nan)
         if self.normalize:
             known_BNR = _normalize_each_reward_in_groups(known_BNR)
         values_BNR = np.where(open_BNR, known_BNR, 0.0)
         rewards_BN = np.nansum(values_BNR * np.asarray(self.weights), axis=-1)
-        return np.where(
-            self._unknown_rewards(columns_BNR, open_BNR, correct_BN), np.nan, rewards_BN
-        )
+        return np.where(self._lacks_reward(columns_BNR, open_BNR, correct_BN), np.nan, rewards_BN)
 
-    def _open_gates(self, shape: tuple[int, ...], right_BN: np.ndarray) -> np.ndarray:
+    def _find_open_gates(self, shape: tuple[int, ...], right_BN: np.ndarray) -> np.ndarray:
         """For which samples each reward counts."""
         open_BNR = np.ones(shape, dtype=bool)
         for place, gate in enumerate(self.gates):
@@ -145,7 +143,7 @@ class Combine:
                 open_BNR[..., place] = right_BN.any(axis=-1, keepdims=True)
         return open_BNR
 
-    def _unknown_rewards(
+    def _lacks_reward(
         self, columns_BNR: np.ndarray, open_BNR: np.ndarray, correct_BN: np.ndarray
     ) -> np.ndarray:
         """Which samples have no reward."""

@@ -231,8 +231,8 @@ def combine_of(spec: Any, correct: str | None = None) -> Combine:
 def _place_of_outcome(terms: Sequence[Term], correct: str | None) -> int | None:
     """Return the place of the reward that `correct` names; None if it names none."""
     for place, term in enumerate(terms):
-        own = (term.name, term.reward, term.function, str(term.function).partition(":")[2])
-        if correct is not None and correct in own:
+        term_names = (term.name, term.reward, term.function, str(term.function).partition(":")[2])
+        if correct is not None and correct in term_names:
             return place
     return None
 
@@ -300,8 +300,8 @@ def _make_reward(term: Term, gold: str | None, folder: Path) -> Reward:
 
 def stated_text(text: str) -> str | None:
     """Return what a sample states as its answer, as `normal_text`; None if it states nothing."""
-    found = stated_answer(text)
-    return None if found is None else normal_text(found.text)
+    answer = stated_answer(text)
+    return None if answer is None else normal_text(answer.text)
 
 
 def _reading_by_value(answer: str | None, value: float | None, name: str) -> Reading:

@@ -61,13 +61,13 @@ class GuardedReward:
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise ConfigError(f"timeout must be a number of seconds above 0, got {self.timeout!r}")
         parameters = self._parameters
-        if "completions" not in parameters and not _takes_any(parameters):
+        if "completions" not in parameters and not _takes_any_field(parameters):
             raise ConfigError(
                 f"{self.where} must take 'completions', as TRL's reward functions do: "
                 f"def {self.name}(prompts, completions, **columns); it takes "
                 f"{', '.join(parameters) or 'nothing'}"
             )
-        if self.process is not None and (far := [n for n in self._required if n in NOT_SENT]):
+        if self.process is not None and (far := [n for n in self._required_names if n in NOT_SENT]):
             raise ConfigError(
                 f"{self.where} takes {far[0]!r} of the trainer, and cannot have a process of its "
                 "own: leave own_process out"
@@ -91,16 +91,16 @@ class GuardedReward:
 
     def missing_columns(self, columns: Iterable[str]) -> list[str]:
         """Return the parameters without a default that none of the columns would fill."""
-        known = {"prompts", "completions", *OF_TRAINERS, *columns}
-        return [name for name in self._required if name not in known]
+        filled = {"prompts", "completions", *OF_TRAINERS, *columns}
+        return [name for name in self._required_names if name not in filled]
 
     @property
     def of_trainers(self) -> list[str]:
         """The parameters without a default that only a trainer fills, and no evaluation."""
-        return [name for name in self._required if name in OF_TRAINERS]
+        return [name for name in self._required_names if name in OF_TRAINERS]
 
     @property
-    def _required(self) -> list[str]:
+    def _required_names(self) -> list[str]:
         kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return [
             name
@@ -125,12 +125,14 @@ class GuardedReward:
         try:
             return self._call_for_values(fields, len(completions))
         except CallError as failed:
-            return self._without_failing(fields, failed)
+            return self._values_without_failing(fields, failed)
 
-    def _without_failing(self, fields: dict[str, Any], failed: CallError) -> list[float | None]:
+    def _values_without_failing(
+        self, fields: dict[str, Any], failed: CallError
+    ) -> list[float | None]:
         """Return the values of samples on which it does not fail, or raise the first error."""
         count = len(fields["completions"])
-        bad = self._failing_alone(fields, count, self.on_error == "stop")
+        bad = self._find_failing_samples(fields, count, self.on_error == "stop")
         if self.on_error == "stop":
             raise self._error_of_failure(fields, failed, bad) from failed.cause
         good = [place for place in range(count) if place not in bad]
@@ -151,24 +153,24 @@ class GuardedReward:
         self.failures.update(each.kind for each in bad.values())
         return values
 
-    def _failing_alone(
+    def _find_failing_samples(
         self, fields: dict[str, Any], count: int, first_only: bool
     ) -> dict[int, CallError]:
         """Find the samples on which the function fails; give up after `MAX_LATE` late samples."""
-        found: dict[int, CallError] = {}
+        error_of: dict[int, CallError] = {}
         timeout_error: list[CallError] = []
         for place in range(count):
             if len(timeout_error) >= MAX_LATE:
-                found[place] = timeout_error[-1]
+                error_of[place] = timeout_error[-1]
                 continue
             try:
                 self._call_for_values(_fields_of_places(fields, [place], count), 1)
             except CallError as failed:
-                found[place] = failed
+                error_of[place] = failed
                 timeout_error += [failed] if failed.kind == "timeout" else []
                 if first_only:
                     break
-        return found
+        return error_of
 
     def _warn_once(self, fields: dict[str, Any], bad: dict[int, CallError]) -> None:
         """Tell of the first failure; the others are counted."""
@@ -203,14 +205,14 @@ class GuardedReward:
             if log := fields.get(key):
                 fields = {**fields, key: lambda *what, log=log: logged.append((log, what))}
         call = self.process.values if self.process else partial(values_of, self.function)
-        found = call(self._fields_taken(fields), count, self.timeout)
+        values = call(self._fields_taken(fields), count, self.timeout)
         for log, what in logged:
             log(*what)
-        return found
+        return values
 
     def _fields_taken(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Return the fields that the function takes."""
-        if _takes_any(self._parameters):
+        if _takes_any_field(self._parameters):
             return fields
         return {name: value for name, value in fields.items() if name in self._parameters}
 
@@ -225,5 +227,5 @@ def _fields_of_places(fields: dict[str, Any], places: list[int], count: int) -> 
     } | {name: lambda *_: None for name in _LOGGERS if name in fields}
 
 
-def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
+def _takes_any_field(parameters: Mapping[str, inspect.Parameter]) -> bool:
     return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())

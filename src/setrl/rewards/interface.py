@@ -55,8 +55,8 @@ def own(value: Any) -> Any:
     (True, False)
     """
     if type(value) is dict:
-        return {key: own(one) for key, one in value.items()}
+        return {key: own(item) for key, item in value.items()}
     if type(value) is not list:
         return value
     is_flat = {list, dict}.isdisjoint(map(type, value))  # such as the tokens of a sample
-    return value.copy() if is_flat else [own(one) for one in value]
+    return value.copy() if is_flat else [own(item) for item in value]

@@ -53,34 +53,34 @@ class OwnProcess:
             CallError: If the function does not return that in time, or its process ends.
             RunError: If the process cannot load the function, or a field cannot be sent to it.
         """
-        sent = {name: one for name, one in fields.items() if name not in NOT_SENT}
+        sent = {name: value for name, value in fields.items() if name not in NOT_SENT}
         with self._lock:
             try:
                 return self._ask_process(_pickle_call(sent, count, timeout), timeout)
             except (EOFError, ConnectionError):
-                what = f"ended its process with exit code {self._exit_code()}"
+                what = f"ended its process with exit code {self._wait_for_exit_code()}"
                 raise CallError("process ended", what) from None
             except CallError as error:
                 if error.kind == "timeout":
-                    self._stop()
+                    self._stop_process()
                 raise
             except BaseException:  # its answer may still come, and would be taken for the next one
-                self._stop()
+                self._stop_process()
                 raise
 
     def _ask_process(self, question: bytes, timeout: float | None) -> list[float | None]:
         if self._finalizer is None:
-            self._start()
+            self._start_process()
         self._connection.send_bytes(question)
         if not self._connection.poll(None if timeout is None else timeout + GRACE_S):
             raise timeout_error(timeout)
-        found, kind, what = pickle.loads(self._connection.recv_bytes())
+        answer, kind, what = pickle.loads(self._connection.recv_bytes())
         if kind:
             raise CallError(kind, what)
-        values: list[float | None] = found
+        values: list[float | None] = answer
         return values
 
-    def _start(self) -> None:
+    def _start_process(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -95,16 +95,16 @@ class OwnProcess:
         if refusal := self._connection.recv():
             raise RunError(refusal)
 
-    def _stop(self) -> None:
+    def _stop_process(self) -> None:
         if self._finalizer is not None:
             self._finalizer()
             self._finalizer = None
 
-    def _exit_code(self) -> int | None:
+    def _wait_for_exit_code(self) -> int | None:
         """Return how the process ended that has closed its connection."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=10)
-        self._stop()
+        self._stop_process()
         return self._process.returncode
 
 

@@ -53,7 +53,7 @@ class Truncation:
         if self.policy == "mask":
             return np.where(truncated_BN, np.nan, rewards_BN)
         return np.where(
-            truncated_BN & ~np.isnan(rewards_BN), self._punishments(rewards_BN), rewards_BN
+            truncated_BN & ~np.isnan(rewards_BN), self._punishment_rewards(rewards_BN), rewards_BN
         )
 
     def correct(self, correct_BN: np.ndarray, truncated_BN: np.ndarray) -> np.ndarray:
@@ -62,7 +62,7 @@ class Truncation:
             return correct_BN
         return np.where(truncated_BN & ~np.isnan(correct_BN), 0.0, correct_BN)
 
-    def _punishments(self, rewards_BN: np.ndarray) -> np.ndarray:
+    def _punishment_rewards(self, rewards_BN: np.ndarray) -> np.ndarray:
         if self.reward is not None:
             return np.full(rewards_BN.shape, float(self.reward))
         least_B1 = np.where(np.isnan(rewards_BN), 0.0, rewards_BN).min(axis=1, keepdims=True)

@@ -34,14 +34,16 @@ def to_numpy(array: Array) -> np.ndarray:
     """
     if isinstance(array, np.ndarray):
         is_odd = array.dtype.kind in TIMES or isinstance(array, np.ma.MaskedArray)
-        return _objects(array) if is_odd else array
+        return _array_of_objects(array) if is_odd else array
     if not array_api_compat.is_array_api_obj(array):
-        found = np.asarray(array)
-        if found.dtype.kind == "U" or (found.dtype.kind == "f" and not keeps_integers(found)):
+        numpy_array = np.asarray(array)
+        if numpy_array.dtype.kind == "U" or (
+            numpy_array.dtype.kind == "f" and not keeps_integers(numpy_array)
+        ):
             return np.asarray(array, dtype=object)
-        return to_numpy(found)
+        return to_numpy(numpy_array)
     try:
-        return _on_host(array)
+        return _copy_to_host(array)
     except Exception as error:  # each library raises its own
         raise UnreadableArrayError(_why_unreadable(array, error)) from error
 
@@ -80,16 +82,16 @@ def like(array: np.ndarray, reference: Array) -> Array:
         return xp.asarray(array.astype(np.float32), device=device)
 
 
-def _on_host(array: Array) -> np.ndarray:
+def _copy_to_host(array: Array) -> np.ndarray:
     if array_api_compat.is_torch_array(array):
         array = array.detach().cpu()
         return (array.double() if array.is_floating_point() else array).numpy()
     if array_api_compat.is_cupy_array(array):
         return array.get()
     if array_api_compat.is_jax_array(array) or not hasattr(array, "__dlpack__"):
-        found = np.asarray(array)
+        numpy_array = np.asarray(array)
         # NumPy knows no bfloat16: the dtype of `ml_dtypes` is of another kind than its floats.
-        return found.astype(np.float64) if found.dtype.kind == "V" else found
+        return numpy_array.astype(np.float64) if numpy_array.dtype.kind == "V" else numpy_array
     return np.from_dlpack(array)
 
 
@@ -100,7 +102,7 @@ def _why_unreadable(array: Array, error: Exception) -> str:
     return f"a {kind} cannot be copied to the host: {str(error).splitlines()[0]}"
 
 
-def _objects(array: np.ndarray) -> np.ndarray:
+def _array_of_objects(array: np.ndarray) -> np.ndarray:
     return np.fromiter(array.flat, dtype=object, count=array.size).reshape(array.shape)
 
 

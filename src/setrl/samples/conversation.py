@@ -40,13 +40,13 @@ def message_text(message: Message) -> str:
         return content
     if not isinstance(content, list | tuple):
         raise TypeError(f"a message's content must be text, got {str(content)[:80]!r}")
-    return "".join(_block(block) for block in content)
+    return "".join(_block_text(block) for block in content)
 
 
 def is_messages(value: Any) -> bool:
     """Return whether a value is a conversation: a list of objects with a role."""
     return isinstance(value, list) and bool(value) and all(
-        isinstance(one, dict) and "role" in one for one in value
+        isinstance(message, dict) and "role" in message for message in value
     )  # fmt: skip
 
 
@@ -71,8 +71,8 @@ def sample_text(sample: Text) -> str:
     """
     if isinstance(sample, str):
         return sample
-    messages = _messages(sample)
-    return _spoken(messages[0]) if len(messages) == 1 else _transcript(messages)
+    messages = _checked_messages(sample)
+    return _message_with_calls(messages[0]) if len(messages) == 1 else _transcript_text(messages)
 
 
 def prompt_text(prompt: Text) -> str:
@@ -85,9 +85,9 @@ def prompt_text(prompt: Text) -> str:
     """
     if isinstance(prompt, str):
         return prompt
-    messages = _messages(prompt)
+    messages = _checked_messages(prompt)
     questions = [message for message in messages if message.get("role") != "system"]
-    return _spoken(questions[0]) if len(questions) == 1 else _transcript(messages)
+    return _message_with_calls(questions[0]) if len(questions) == 1 else _transcript_text(messages)
 
 
 class Conversation(str):
@@ -113,30 +113,32 @@ class Conversation(str):
         return Conversation, (self.messages,)
 
 
-def _messages(value: Any) -> Sequence[Message]:
-    if isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value):
+def _checked_messages(value: Any) -> Sequence[Message]:
+    if isinstance(value, list | tuple) and all(isinstance(message, Mapping) for message in value):
         return value
     raise TypeError(f"neither text nor messages: {str(value)[:80]!r}")
 
 
-def _transcript(messages: Sequence[Message]) -> str:
-    return "\n\n".join(f"{_speaker(message)}: {_spoken(message)}" for message in messages)
+def _transcript_text(messages: Sequence[Message]) -> str:
+    return "\n\n".join(
+        f"{_speaker_name(message)}: {_message_with_calls(message)}" for message in messages
+    )
 
 
-def _speaker(message: Message) -> str:
+def _speaker_name(message: Message) -> str:
     role, name = message.get("role", "assistant"), message.get("name")
     return f"{role} {name}" if name else str(role)
 
 
-def _spoken(message: Message) -> str:
+def _message_with_calls(message: Message) -> str:
     """Join the reasoning, the text and the tool calls that a message has."""
     reasoning = next((message[key] for key in REASONING if message.get(key)), None)
     thought = f"<think>\n{reasoning}\n</think>" if reasoning else ""
-    calls = [_call(call) for call in message.get("tool_calls") or []]
+    calls = [_call_text(call) for call in message.get("tool_calls") or []]
     return "\n\n".join(part for part in (thought, message_text(message), *calls) if part)
 
 
-def _call(call: Any) -> str:
+def _call_text(call: Any) -> str:
     """Write a call of a tool as `name(arguments)`."""
     function = call.get("function", call) if isinstance(call, Mapping) else {}
     arguments = function.get("arguments", {})
@@ -145,7 +147,7 @@ def _call(call: Any) -> str:
     return f"{function.get('name', call)}({arguments})"
 
 
-def _block(block: Any) -> str:
+def _block_text(block: Any) -> str:
     if not isinstance(block, Mapping):
         return str(block)
     if block.get("type") in REASONING:

@@ -35,28 +35,30 @@ class Coder:
     def add(self, labels: Iterable[Any]) -> list[float]:
         """Return the numbers of some labels, in the order of first appearance."""
         code = self._code
-        return [code[x] if x in code else self._new(x) for x in labels]
+        return [code[x] if x in code else self._give_code(x) for x in labels]
 
-    def _new(self, label: Any) -> float:
+    def _give_code(self, label: Any) -> float:
         return self._code.setdefault(self._read(label), len(self._code) - self._first)
 
     @cached_property
     def names(self) -> tuple[Label, ...]:
         """The labels, in their order; asked for when all have come."""
-        labels = [one for one, code in self._code.items() if code >= 0]
+        labels = [label for label, code in self._code.items() if code >= 0]
         return tuple(in_order(labels))
 
     @cached_property
     def _places(self) -> np.ndarray:
         """The place in `names` of each number that `add` gave; last, of `DEGENERATE`."""
-        return np.array([*np.argsort([self._code[one] for one in self.names]), DEGENERATE], float)
+        return np.array(
+            [*np.argsort([self._code[label] for label in self.names]), DEGENERATE], float
+        )
 
     def in_order(self, codes: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return numbers that `add` gave as places in `names`."""
-        found = np.array(codes, np.float64)
-        is_known = ~np.isnan(found)
-        found[is_known] = self._places[found[is_known].astype(np.int64)]
-        return found
+        places = np.array(codes, np.float64)
+        is_known = ~np.isnan(places)
+        places[is_known] = self._places[places[is_known].astype(np.int64)]
+        return places
 
 
 def coded(

@@ -34,7 +34,7 @@ def read_rewards(rewards_BN: Array) -> np.ndarray:
     """
     array = read_array("rewards_BN", rewards_BN)
     if array.dtype.kind not in NUMBERS:
-        array = _each("rewards_BN", array, read_number)
+        array = _read_each_value("rewards_BN", array, read_number)
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(
             f"rewards_BN must have shape (B, N): prompts, samples; got {array.shape}"
@@ -64,10 +64,10 @@ def read_column(name: str, value: Array, shape: Shape) -> tuple[np.ndarray, Sequ
         ValueError: Naming the column, and the value that it must not hold.
     """
     if name == "pairs":
-        return _pairs(value, shape), None
+        return _read_pair_matrices(value, shape), None
     array = read_array(name, value)
     check_shape(name, array, shape)
-    return _labels(name, array) if name in LABELS else (_numbers(name, array), None)
+    return _read_labels(name, array) if name in LABELS else (_read_numbers(name, array), None)
 
 
 def known_samples(name: str, values: np.ndarray) -> np.ndarray:
@@ -77,27 +77,27 @@ def known_samples(name: str, values: np.ndarray) -> np.ndarray:
     return ~np.isnan(values) if values.dtype.kind == "f" else np.ones(values.shape, dtype=bool)
 
 
-def _each(name: str, array: np.ndarray, read: Callable[[Any], Any]) -> np.ndarray:
+def _read_each_value(name: str, array: np.ndarray, read: Callable[[Any], Any]) -> np.ndarray:
     """Read each value of an array."""
-    found = np.empty(array.size, dtype=object)
-    with _naming(name):
-        found[:] = read_all(read, array.ravel().tolist())
-    return found.reshape(array.shape)
+    values = np.empty(array.size, dtype=object)
+    with _errors_naming(name):
+        values[:] = read_all(read, array.ravel().tolist())
+    return values.reshape(array.shape)
 
 
-def _numbers(name: str, array: np.ndarray) -> np.ndarray:
+def _read_numbers(name: str, array: np.ndarray) -> np.ndarray:
     """Return a column as float64, NaN where it is unknown."""
     if array.dtype.kind in NUMBERS:
         numbers = array.astype(np.float64, copy=False)
         if not (no_outcomes(numbers).size if name == "correct" else np.isinf(numbers).any()):
             return numbers
-    return _each(name, array, READER_OF[name]).astype(np.float64)  # None becomes NaN
+    return _read_each_value(name, array, READER_OF[name]).astype(np.float64)  # None becomes NaN
 
 
-def _labels(name: str, array: np.ndarray) -> tuple[np.ndarray, Sequence[Label] | None]:
+def _read_labels(name: str, array: np.ndarray) -> tuple[np.ndarray, Sequence[Label] | None]:
     """Return labels as numbers in their order, and what these stand for, if not themselves."""
     if array.dtype.kind not in NUMBERS or not _are_labels(name, array):
-        codes, names = coded(_each(name, array, READER_OF[name]).flat, name)
+        codes, names = coded(_read_each_value(name, array, READER_OF[name]).flat, name)
         return codes.reshape(array.shape), names
     if name != "answers":
         return array, None
@@ -120,21 +120,21 @@ def _are_labels(name: str, numbers: np.ndarray) -> bool:
     return bool(low >= least and high < LARGEST_LABEL)
 
 
-def _pairs(value: Array, shape: Shape) -> np.ndarray:
+def _read_pair_matrices(value: Array, shape: Shape) -> np.ndarray:
     """Return the matrices of all prompts; NaN on the diagonal marks an unknown sample."""
     given = value if isinstance(value, list | tuple) else read_array("pairs", value)
     if not isinstance(given, np.ndarray) or given.dtype.kind not in NUMBERS:
-        with _naming("pairs"):
-            found = [read_pairs(one, shape[1]) for one in given]
-        given = np.reshape(found, (len(found), shape[1], shape[1]))
+        with _errors_naming("pairs"):
+            matrices = [read_pairs(matrix, shape[1]) for matrix in given]
+        given = np.reshape(matrices, (len(matrices), shape[1], shape[1]))
     check_shape("pairs", given, (*shape, shape[1]))
-    with _naming("pairs"):
+    with _errors_naming("pairs"):
         known_of_pairs(given)
     return given.astype(np.float64, copy=False)
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
+def _errors_naming(name: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:

@@ -92,14 +92,14 @@ class Samples:
         exists_BN = read_mask(mask, rewards.shape)
         if np.isinf(rewards if exists_BN is None else rewards[exists_BN]).any():
             raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
-        found: dict[str, Any] = {}
+        numbers: dict[str, Any] = {}
         names: dict[str, Sequence[Label]] = {}
         for name, column in columns.items():
             look_up("argument", name, ARGUMENTS)
             if column is not None:
-                found[name], labels = read_column(name, column, rewards.shape)
+                numbers[name], labels = read_column(name, column, rewards.shape)
                 names |= {} if labels is None else {name: labels}
-        return cls(rewards, **found, mask=exists_BN, names=names)
+        return cls(rewards, **numbers, mask=exists_BN, names=names)
 
     @classmethod
     def of(cls, groups: Iterable[Group], columns: Collection[str], width: int = 1) -> Samples:
@@ -118,7 +118,9 @@ class Samples:
             heads.append((group.id, group.prompt, group.gold, len(group)))
             for name, numbers in flat.items():
                 values = group.column(KEYS[name])
-                numbers.extend(coders[name].add(values) if name in coders else _floats(values))
+                numbers.extend(
+                    coders[name].add(values) if name in coders else _floats_or_nan(values)
+                )
         ids, prompts, golds, sizes = zip(*heads, strict=True) if heads else ((), (), (), ())
         shape = len(sizes), max(width, *sizes, 1)
         mask = np.arange(shape[1]) < np.array(sizes, dtype=np.int64)[:, None]
@@ -151,7 +153,7 @@ class Samples:
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that somebody gave and a method can read, by name."""
-        return self._given((*FIELDS, "mask"))
+        return self._given_columns((*FIELDS, "mask"))
 
     def labels(self, name: str) -> list[list[Label]] | None:
         """Return what a column of labels stands for; None where a label is unknown.
@@ -167,9 +169,9 @@ class Samples:
         read = READER_OF[name]
         if name not in self.names:
             return [[*map(read, row)] for row in values_BN.tolist()]
-        known = {float(place): read(label) for place, label in enumerate(self.names[name])}
-        known[DEGENERATE] = DEGENERATE
-        return [[known.get(value) for value in row] for row in values_BN.tolist()]
+        label_of = {float(place): read(label) for place, label in enumerate(self.names[name])}
+        label_of[DEGENERATE] = DEGENERATE
+        return [[label_of.get(value) for value in row] for row in values_BN.tolist()]
 
     def sets(self, sets_SK: np.ndarray) -> Samples:
         """Return the members of S sets, given by index: columns of shape (…, S, K)."""
@@ -178,7 +180,7 @@ class Samples:
         at_KS = np.ascontiguousarray(sets_SK.T)
         members: dict[str, Any] = {
             name: np.swapaxes(np.take(value, at_KS, axis=-1), -1, -2)
-            for name, value in self._given(VECTORS).items()
+            for name, value in self._given_columns(VECTORS).items()
         }
         if self.pairs is not None:
             n = self.num_samples
@@ -206,7 +208,8 @@ class Samples:
     def choose(self, rows: np.ndarray, columns_Rn: np.ndarray) -> Samples:
         """Return the samples `columns_Rn[r]` of the prompts `rows[r]`: columns of shape (R, n)."""
         chosen: dict[str, Any] = {
-            name: value[rows[:, None], columns_Rn] for name, value in self._given(VECTORS).items()
+            name: value[rows[:, None], columns_Rn]
+            for name, value in self._given_columns(VECTORS).items()
         }
         if self.pairs is not None:
             across, down = columns_Rn[:, None, :], columns_Rn[:, :, None]
@@ -230,15 +233,15 @@ class Samples:
     def largest(self, names: Collection[str]) -> np.ndarray:
         """Return the largest |number| of each prompt in these columns; 1 if all are labels."""
         numbers = [getattr(self, name) for name in names if name not in LABELS]
-        flat = [one.reshape(len(one), -1) for one in numbers]
-        found = [np.abs(one).max(axis=1) for one in flat]
-        return np.max(found, axis=0) if found else np.ones(len(self.rewards))
+        flat = [column.reshape(len(column), -1) for column in numbers]
+        largest = [np.abs(column).max(axis=1) for column in flat]
+        return np.max(largest, axis=0) if largest else np.ones(len(self.rewards))
 
     def with_rewards(self, rewards: np.ndarray) -> Samples:
         """Return the same samples with other rewards."""
         return replace(self, rewards=rewards)
 
-    def _given(self, names: Iterable[str]) -> dict[str, Any]:
+    def _given_columns(self, names: Iterable[str]) -> dict[str, Any]:
         named = ((name, getattr(self, name)) for name in names)
         return {name: value for name, value in named if value is not None}
 
@@ -257,5 +260,5 @@ def right_by_reward(rewards: np.ndarray) -> np.ndarray:
     return rewards == 1
 
 
-def _floats(values: list[float | None]) -> list[float]:
+def _floats_or_nan(values: list[float | None]) -> list[float]:
     return [math.nan if value is None else value for value in values]

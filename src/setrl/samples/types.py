@@ -122,13 +122,14 @@ def with_outcomes(samples: Sequence[Sample], above: float | None = None) -> tupl
     >>> [one.correct for one in (*with_outcomes(graded), *with_outcomes(plain))]
     [None, None, True, None]
     """
-    known = [one.reward for one in samples if one.reward is not None]
-    is_clear = above is not None or all(map(is_outcome, known))
-    if not is_clear or any(one.correct is not None for one in samples):
+    rewards = [sample.reward for sample in samples if sample.reward is not None]
+    is_clear = above is not None or all(map(is_outcome, rewards))
+    if not is_clear or any(sample.correct is not None for sample in samples):
         return tuple(samples)
     least = 0.5 if above is None else above
     return tuple(
-        one if one.reward is None else one._replace(correct=one.reward > least) for one in samples
+        sample if sample.reward is None else sample._replace(correct=sample.reward > least)
+        for sample in samples
     )
 
 

@@ -60,9 +60,9 @@ def plain(value: Any) -> Any:
             return None
         if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in TIMES:
             return None if np.isnat(value).all() else np.asarray(value)
-        one = value.item()
-        if type(one) is not type(value):  # np.longdouble gives itself
-            return plain(one)
+        element = value.item()
+        if type(element) is not type(value):  # np.longdouble gives itself
+            return plain(element)
     if isinstance(value, Real | Decimal):
         number = _as_float(value)
         if isinstance(value, Rational | Decimal) and math.isfinite(number):
@@ -83,20 +83,20 @@ def read_number(value: Any) -> float:
     Raises:
         ValueError: If it is not a finite number.
     """
-    found = plain(value)
-    if isinstance(found, str):
-        word = found.strip().lower()
+    plain_value = plain(value)
+    if isinstance(plain_value, str):
+        word = plain_value.strip().lower()
         if word in NOTHING:
             return math.nan
         if word in RIGHT or word in WRONG:
             return float(word in RIGHT)
-    if found is None:
+    if plain_value is None:
         return math.nan
-    if not math.isnan(number := _digits(found)):
+    if not math.isnan(number := _number_in_digits(plain_value)):
         return number
     raise ValueError(
         "a finite number, true or false, a word such as correct or wrong, or None (null) where it "
-        f"is unknown, got {_shown(value)}"
+        f"is unknown, got {_quoted(value)}"
     )
 
 
@@ -115,13 +115,15 @@ def read_count(value: Any) -> int | None:
     Raises:
         ValueError: If it is something else; true and words such as "correct" count nothing.
     """
-    found = plain(value)
-    if found is None or (isinstance(found, str) and found.strip().lower() in NOTHING):
+    plain_value = plain(value)
+    if plain_value is None or (
+        isinstance(plain_value, str) and plain_value.strip().lower() in NOTHING
+    ):
         return None
-    number = math.nan if isinstance(found, bool) else _digits(found)
+    number = math.nan if isinstance(plain_value, bool) else _number_in_digits(plain_value)
     if 0 <= number < LARGEST_LABEL and number.is_integer():
         return int(number)
-    raise ValueError(f"a whole number from 0 to 2^53 − 1, or None (unknown), got {_shown(value)}")
+    raise ValueError(f"a whole number from 0 to 2^53 − 1, or None (unknown), got {_quoted(value)}")
 
 
 def read_tokens(value: Any) -> int | None:
@@ -152,7 +154,7 @@ def read_outcome(value: Any) -> bool | None:
         return number == 1
     graded = ": compare it with a threshold yourself, as in scores > 0.5"
     raise ValueError(
-        f"True or False (1 or 0), a word such as correct, or None (unknown), got {_shown(value)}"
+        f"True or False (1 or 0), a word such as correct, or None (unknown), got {_quoted(value)}"
         + (graded if math.isfinite(number) else "")
     )
 
@@ -169,21 +171,25 @@ def read_label(value: Any) -> Label:
     Raises:
         ValueError: If it is neither a name nor an integer from −1 to 2⁵³ − 1.
     """
-    found = plain(value)
-    if isinstance(found, str):
-        text = _normal(found)
+    plain_value = plain(value)
+    if isinstance(plain_value, str):
+        text = _normal_form(plain_value)
         if text.lower() in NOTHING:
             return None
         digits = text.replace("−", "-").partition(".")[0]
         is_number = _WHOLE.fullmatch(text) and int(digits) < LARGEST_LABEL
         return int(digits) if is_number else sys.intern(text)
-    if found is None:
+    if plain_value is None:
         return None
-    if isinstance(found, int | float) and DEGENERATE <= found < LARGEST_LABEL and found % 1 == 0:
-        return int(found)
+    if (
+        isinstance(plain_value, int | float)
+        and DEGENERATE <= plain_value < LARGEST_LABEL
+        and plain_value % 1 == 0
+    ):
+        return int(plain_value)
     raise ValueError(
         "names or integers from 0 to 2^53 − 1, −1 (degenerate) or None (unknown), got "
-        f"{_shown(value)}"
+        f"{_quoted(value)}"
     )
 
 
@@ -196,14 +202,14 @@ def read_answer(value: Any) -> str | None:
     Raises:
         ValueError: If it is neither text nor a finite number.
     """
-    found = plain(value)
-    if found is None or isinstance(found, str):
-        return _normal(found or "") or None
-    if isinstance(found, int):
-        return str(int(found))
-    if isinstance(found, float) and math.isfinite(found):
-        return str(found + 0.0).removesuffix(".0")  # −0.0 is 0
-    raise ValueError(f"texts, numbers or None (unknown), got {_shown(value)}")
+    plain_value = plain(value)
+    if plain_value is None or isinstance(plain_value, str):
+        return _normal_form(plain_value or "") or None
+    if isinstance(plain_value, int):
+        return str(int(plain_value))
+    if isinstance(plain_value, float) and math.isfinite(plain_value):
+        return str(plain_value + 0.0).removesuffix(".0")  # −0.0 is 0
+    raise ValueError(f"texts, numbers or None (unknown), got {_quoted(value)}")
 
 
 def in_order(labels: Iterable[Label]) -> list[Label]:
@@ -212,10 +218,10 @@ def in_order(labels: Iterable[Label]) -> list[Label]:
     >>> in_order(["x", "10", "9", "9.0", 3])
     [3, '9', '9.0', '10', 'x']
     """
-    return sorted(labels, key=_place)
+    return sorted(labels, key=_sort_key)
 
 
-def _place(label: Label) -> tuple[bool, float, str]:
+def _sort_key(label: Label) -> tuple[bool, float, str]:
     text = str(label)
     is_number = _NUMBER.fullmatch(text) is not None
     return not is_number, float(text.replace("−", "-")) if is_number else 0.0, text
@@ -226,17 +232,34 @@ def is_same(answer: str | None, gold: str) -> bool:
 
     >>> is_same("1,000", "1e3"), is_same("1,0", "10"), is_same("yes", "true")
     (True, False, False)
+    >>> is_same("9007199254740993", "9007199254740992"), is_same("1e20", "1" + "0" * 20)
+    (False, True)
     """
     if answer is None:
         return False
-    numbers = written_number(answer), written_number(gold)
-    return _normal(answer) == _normal(gold) or numbers[0] == numbers[1]
+    return _normal_form(answer) == _normal_form(gold) or _is_same_number(answer, gold)
+
+
+def _is_same_number(answer: str, gold: str) -> bool:
+    """Return whether two texts write one number, also beyond the digits of a float."""
+    number = written_number(answer)
+    if number != written_number(gold):
+        return False  # also where one is no number
+    return abs(number) < LARGEST_LABEL or _exact(answer) == _exact(gold)
+
+
+def _exact(answer: str) -> Decimal:
+    return Decimal(_without_thousands(answer).replace("−", "-"))
 
 
 def written_number(answer: str) -> float:
     """Return the number that an answer writes, also with commas between thousands; else NaN."""
+    return _number_in_digits(_without_thousands(answer))
+
+
+def _without_thousands(answer: str) -> str:
     text = answer.strip()
-    return _digits(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
+    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
 
 
 def read_pairs(value: Any, num_samples: int) -> np.ndarray:
@@ -247,19 +270,19 @@ def read_pairs(value: Any, num_samples: int) -> np.ndarray:
     """
     if value is None:
         return np.full((num_samples, num_samples), np.nan)
-    wanted = f"{num_samples} × {num_samples} numbers for a prompt"
+    expected = f"{num_samples} × {num_samples} numbers for a prompt"
     try:
         is_plain = type(value) is np.ndarray or not hasattr(value, "tolist")
         given = np.asarray(value if is_plain else value.tolist())
     except (TypeError, ValueError):
-        raise ValueError(f"{wanted}, got {_shown(value)}") from None
+        raise ValueError(f"{expected}, got {_quoted(value)}") from None
     if given.shape != (num_samples, num_samples):
-        raise ValueError(f"{wanted}, got the shape {given.shape}")
+        raise ValueError(f"{expected}, got the shape {given.shape}")
     if given.dtype.kind not in NUMBERS:
         given = np.reshape(read_all(read_number, given.flat), given.shape)
     matrix = given.astype(np.float64)
-    known = known_of_pairs(matrix)
-    matrix[~known] = matrix[:, ~known] = np.nan
+    is_known = known_of_pairs(matrix)
+    matrix[~is_known] = matrix[:, ~is_known] = np.nan
     return matrix
 
 
@@ -269,8 +292,8 @@ def known_of_pairs(pairs: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: If the numbers of these samples are not symmetric and finite.
     """
-    known = ~np.isnan(np.diagonal(pairs, axis1=-2, axis2=-1))
-    both = known[..., :, None] & known[..., None, :]
+    is_known = ~np.isnan(np.diagonal(pairs, axis1=-2, axis2=-1))
+    both = is_known[..., :, None] & is_known[..., None, :]
     if not np.isfinite(pairs[both]).all():
         raise ValueError(
             "finite numbers between samples that are known; a sample that is not known has NaN on "
@@ -278,7 +301,7 @@ def known_of_pairs(pairs: np.ndarray) -> np.ndarray:
         )
     if not np.allclose(np.where(both, pairs, 0), np.where(both, np.swapaxes(pairs, -1, -2), 0)):
         raise ValueError("a symmetric matrix: equal for (i, j) and (j, i)")
-    return known
+    return is_known
 
 
 def is_outcome(number: float) -> bool:
@@ -319,16 +342,16 @@ def was_cut_by(finish: str | None) -> bool:
 
 def read_all(read: Callable[[Any], _Read], values: Iterable[Any]) -> list[_Read]:
     """Read each value, once for each different one."""
-    known: dict[Any, _Read] = {}
-    found = []
+    reading_of: dict[Any, _Read] = {}
+    readings = []
     for value in values:
         try:
-            if (type(value), value) not in known:
-                known[type(value), value] = read(value)
-            found.append(known[type(value), value])
+            if (type(value), value) not in reading_of:
+                reading_of[type(value), value] = read(value)
+            readings.append(reading_of[type(value), value])
         except TypeError:  # not hashable
-            found.append(read(value))
-    return found
+            readings.append(read(value))
+    return readings
 
 
 def shown_label(label: Label) -> str | None:
@@ -342,7 +365,7 @@ def shown_label(label: Label) -> str | None:
     return None if label is None else str(label)
 
 
-def _digits(value: Any) -> float:
+def _number_in_digits(value: Any) -> float:
     """Return a finite number, or that of a text of digits; NaN for anything else."""
     if isinstance(value, str):
         text = value.strip()
@@ -361,9 +384,9 @@ def _as_float(number: Any) -> float:
         return math.nan
 
 
-def _normal(text: str) -> str:
+def _normal_form(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return f"{value!r:.80}"

@@ -23,7 +23,7 @@ def install(extra: str) -> str:
     Args:
         extra: Name of the extra, or several names, such as "cli,plot".
     """
-    origin = _origin()
+    origin = _read_origin()
     url, path = str(origin.get("url", "")), Path(unquote(urlsplit(str(origin.get("url"))).path))
     if "vcs_info" in origin:
         where = "@".join([f"{origin['vcs_info']['vcs']}+{url}", origin["vcs_info"]["commit_id"]])
@@ -43,7 +43,7 @@ def install(extra: str) -> str:
     )
 
 
-def _origin() -> dict[str, Any]:
+def _read_origin() -> dict[str, Any]:
     """Read direct_url.json; empty where setrl is not installed, or came from an index."""
     from importlib import metadata  # slow to import, and rarely needed
 

@@ -73,12 +73,15 @@ def call(
     Raises:
         ValueError: If an option is unknown or missing, or the function refuses one.
     """
-    known = inspect.signature(function).parameters
-    if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+    parameters = inspect.signature(function).parameters
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         for name in options:
-            look_up(f"option of {what}", name, {**known, **dict.fromkeys(also)})
-        for name, one in known.items():
-            is_needed = one.default is one.empty and one.kind is not one.VAR_POSITIONAL
+            look_up(f"option of {what}", name, {**parameters, **dict.fromkeys(also)})
+        for name, parameter in parameters.items():
+            is_needed = (
+                parameter.default is parameter.empty
+                and parameter.kind is not parameter.VAR_POSITIONAL
+            )
             if is_needed and name not in options:
                 raise ValueError(f"{what} needs the option {name!r}")
     try:

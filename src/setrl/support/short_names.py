@@ -19,7 +19,7 @@ class ShortNames(MetaPathFinder, Loader):
 
     def __init__(self, modules: Mapping[str, str]):
         self._modules = modules
-        self._own: dict[str, ModuleSpec | None] = {}
+        self._spec_of: dict[str, ModuleSpec | None] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -30,12 +30,12 @@ class ShortNames(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module itself."""
         module = import_module(self._modules[spec.name])
-        self._own[module.__name__] = module.__spec__
+        self._spec_of[module.__name__] = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Keep what the module says about itself, which the import has replaced."""
-        module.__spec__ = self._own[module.__name__]
+        module.__spec__ = self._spec_of[module.__name__]
 
 
 def install(modules: Mapping[str, str]) -> None:

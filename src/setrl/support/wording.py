@@ -185,8 +185,8 @@ def first_of(names: Sequence[str], most: int = 5) -> str:
     >>> first_of(["A", "B", "C"], most=2)
     'A, B and 1 more'
     """
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    unnamed = len(names) - most
+    return ", ".join(names[:most]) + (f" and {unnamed} more" if unnamed > 0 else "")
 
 
 def chosen_range(
@@ -241,7 +241,7 @@ def _columns_that_fit(columns: Sequence[Sequence[str]], width: float) -> list[li
     """Return columns side by side up to a width, after the first one; at least one of them."""
     parts = [[*columns[:1]]]
     for column in columns[1:]:
-        wide = sum(len(one[0]) + 2 for one in parts[-1]) + len(column[0])
+        wide = sum(len(placed[0]) + 2 for placed in parts[-1]) + len(column[0])
         if wide > width and len(parts[-1]) > 1:
             parts.append([columns[0]])
         parts[-1].append(column)

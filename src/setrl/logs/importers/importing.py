@@ -21,7 +21,7 @@ TIME = re.compile(r"_\d{4}-\d\d-\d\d(T[\d.-]+)?$")  # in the name of a file
 ALL_FIELDS = ("reward", "strategy", "answer", "gold")  # that an option can name
 
 
-def _stem(path: Path) -> str:
+def _stem_of_file(path: Path) -> str:
     return path.stem
 
 
@@ -72,7 +72,7 @@ class LogReader:
     notice: Callable[[list[Group]], list[str]] = nothing
     fields: tuple[str, ...] = ("reward",)
     shared_ids: bool = False
-    source: Callable[[Path], str] = _stem
+    source: Callable[[Path], str] = _stem_of_file
     opens: Callable[[Path, bytes], bool] = unknown
     known: str | None = None
 
@@ -84,11 +84,13 @@ class LogReader:
     def read(self, files: Sequence[Path], options: LogOptions, notes: list[str]) -> Iterator[Group]:
         """Yield the groups of all files, with ids that only the parts of one group share."""
         self._refuse_two_runs(files)
-        for file, name in zip(files, self._names(files), strict=True):
+        for file, name in zip(files, self._names_of_files(files), strict=True):
             for group in self.groups(file, options, notes):
-                more = {"task": name, **group.more}
+                extra = {"task": name, **group.more}
                 yield (
-                    group if self.shared_ids else replace(group, id=f"{name}/{group.id}", more=more)
+                    group
+                    if self.shared_ids
+                    else replace(group, id=f"{name}/{group.id}", more=extra)
                 )
 
     def _refuse_two_runs(self, files: Sequence[Path]) -> None:
@@ -98,15 +100,15 @@ class LogReader:
             DataError: Naming both files.
         """
         first: dict[str, Path] = {}
-        for file in files if self.source is not _stem else ():
+        for file in files if self.source is not _stem_of_file else ():
             task = self.source(file)
-            if (known := first.setdefault(task, file)) is not file:
+            if (earlier := first.setdefault(task, file)) is not file:
                 raise DataError(
-                    f"{known} and {file} are two runs of {task}: give one file, or a folder with "
+                    f"{earlier} and {file} are two runs of {task}: give one file, or a folder with "
                     "one run of each task"
                 )
 
-    def _names(self, files: Sequence[Path]) -> list[str]:
+    def _names_of_files(self, files: Sequence[Path]) -> list[str]:
         names = (self.source, lambda path: str(path.with_suffix("")))
         ways = [(way, Counter(map(way, files))) for way in names]
         return [
@@ -121,7 +123,7 @@ def merged(parts: Iterable[Group]) -> list[Group]:
     for part in parts:
         by_id.setdefault(part.id, []).append(part)
     return [
-        replace(parts[0], samples=tuple(one for part in parts for one in part.samples))
+        replace(parts[0], samples=tuple(sample for part in parts for sample in part.samples))
         for parts in by_id.values()
     ]
 
@@ -140,7 +142,7 @@ def of_one_size(groups: list[Group], notes: list[str], verify: bool) -> list[Gro
     """
     counts = Counter(map(len, groups))
     n = max(counts, key=lambda size: (counts[size], -size), default=0)
-    large = [sum(verify or one.reward is not None for one in g.samples) > n for g in groups]
+    large = [sum(verify or sample.reward is not None for sample in g.samples) > n for g in groups]
     if surplus := sum(len(group) - n for group, cut in zip(groups, large, strict=True) if cut):
         notes.append(f"left out: {count(surplus, 'sample')} beyond n = {n} of their group")
     if small := sum(times for size, times in counts.items() if size < n):
@@ -167,7 +169,7 @@ def choose_steps(
     if steps is None and len(there) > 1:
         notes.append(f"only step {last} is read, of steps {there[0]} to {last}; "
                      "setrl import reads more with --steps FIRST:LAST")  # fmt: skip
-    chosen = [one for one in groups if one.step is not None and first <= one.step <= last]
+    chosen = [group for group in groups if group.step is not None and first <= group.step <= last]
     if not chosen:
         raise ConfigError(f"the log has no steps {first} to {last}: it has {there[0]} to "
                           f"{there[-1]}")  # fmt: skip
@@ -193,10 +195,10 @@ def log_files(path: Path, patterns: Sequence[str]) -> list[Path]:
         if not path.exists():
             raise DataError(f"{path}: no such file or folder")
         return [path]
-    found = sorted({file for pattern in patterns for file in path.glob(pattern)})
-    if not found:
+    files = sorted({file for pattern in patterns for file in path.glob(pattern)})
+    if not files:
         raise DataError(f"{path}: no {' or '.join(patterns)} in it")
-    return found
+    return files
 
 
 def field(record: Any, key: str, where: str) -> Any:
@@ -235,25 +237,25 @@ def whole(record: Any, key: str, where: str) -> int:
     Raises:
         DataError: When it is not there, or something else.
     """
-    found = read_count(field(record, key, where))
-    if found is None:
+    value = read_count(field(record, key, where))
+    if value is None:
         raise DataError(f"{where}: {key} must be a whole number, got {record[key]!r}")
-    return found
+    return value
 
 
-def choose_score(names: Sequence[str], wanted: str | None, where: str) -> str:
+def choose_score(names: Sequence[str], named: str | None, where: str) -> str:
     """Return the one score of a log, or the one that is wanted.
 
     Raises:
         ConfigError: When there are several and none is named, or the named one is not there.
     """
-    if wanted is not None:
-        if wanted not in names:
-            raise ConfigError(f"{where} has no score {wanted!r}; it has {', '.join(names)}")
-        return wanted
+    if named is not None:
+        if named not in names:
+            raise ConfigError(f"{where} has no score {named!r}; it has {', '.join(names)}")
+        return named
     if len(names) != 1:
-        found = f"has the scores {', '.join(names)}" if names else "has no scores"
-        raise ConfigError(f"{where} {found}: name one with --reward")
+        scores = f"has the scores {', '.join(names)}" if names else "has no scores"
+        raise ConfigError(f"{where} {scores}: name one with --reward")
     return names[0]
 
 

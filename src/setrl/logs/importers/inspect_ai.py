@@ -37,13 +37,13 @@ NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[A-Za-z0-9]{22}")  # time, task
 OPENING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')  # of a log in .json
 
 
-def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     place, failed = -1, 0
-    for place, sample in enumerate(_logged(path, notes)):
+    for place, sample in enumerate(_read_samples(path, notes)):
         where = f"{path}, sample {place}"
         with reading(where):
             failed += sample.get("error") is not None and bool(sample.get("scores"))
-            yield _sample(sample, options, where)
+            yield _group_of_sample(sample, options, where)
     if place < 0:
         raise DataError(f"{path}: has no samples")
     if failed:
@@ -51,10 +51,10 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
         notes.append(f"{path.name}: {samples}, which counts (score_on_error)")
 
 
-def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+def _read_samples(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     """Yield the samples of a log; of a zip, one is in memory at a time."""
     try:
-        yield from (_zipped if path.suffix == ".eval" else _in_json)(path, notes)
+        yield from (_samples_in_zip if path.suffix == ".eval" else _samples_in_json)(path, notes)
     except NotImplementedError as error:  # compressed in a way that is not known here
         raise DataError(
             f"{path}: {error}; or write it as .json with `inspect log convert`"
@@ -68,22 +68,24 @@ def _logged(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
         raise DataError(f"{path}: is not a log of inspect_ai: {error}") from None
 
 
-def _in_json(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+def _samples_in_json(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     log = json.loads(path.read_bytes())
     _note_status(path, log.get("status", "success"), notes)
     yield from log.get("samples") or ()
 
 
-def _zipped(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
+def _samples_in_zip(path: Path, notes: list[str]) -> Iterator[dict[str, Any]]:
     with zipfile.ZipFile(path) as archive:
         _refuse_bomb(path, archive)
         names = sorted(archive.namelist())
         # The header is written when the evaluation ends.
-        header = json.loads(_member(archive, HEADER)) if HEADER in names else {"status": "started"}
+        header = (
+            json.loads(_read_member(archive, HEADER)) if HEADER in names else {"status": "started"}
+        )
         _note_status(path, header.get("status", "success"), notes)
         for name in names:
             if name.startswith("samples/") and name.endswith(".json"):
-                yield json.loads(_member(archive, name))
+                yield json.loads(_read_member(archive, name))
 
 
 def _refuse_bomb(path: Path, archive: zipfile.ZipFile) -> None:
@@ -93,17 +95,17 @@ def _refuse_bomb(path: Path, archive: zipfile.ZipFile) -> None:
         DataError: Naming the file in the archive.
     """
     left = most_unpacked(path.stat().st_size)
-    for one in archive.infolist():
-        left -= one.file_size
-        if left < 0 or one.file_size > max(LEAST_SAMPLE, MOST_RATIO * one.compress_size):
+    for entry in archive.infolist():
+        left -= entry.file_size
+        if left < 0 or entry.file_size > max(LEAST_SAMPLE, MOST_RATIO * entry.compress_size):
             raise DataError(
-                f"{path}: {one.filename} unpacks to {one.file_size:,} bytes from "
-                f"{one.compress_size:,}, which no sample does: unpack the log yourself, or write "
+                f"{path}: {entry.filename} unpacks to {entry.file_size:,} bytes from "
+                f"{entry.compress_size:,}, which no sample does: unpack the log yourself, or write "
                 "it as .json with `inspect log convert`, if it is right"
             )
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return a file of an archive; newer logs use Zstandard, which zipfile does not know.
 
     Raises:
@@ -129,25 +131,26 @@ def _note_status(path: Path, status: str, notes: list[str]) -> None:
         notes.append(f"{path.name}: the status of the log is {status}: samples may be missing")
 
 
-def _sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
+def _group_of_sample(sample: dict[str, Any], options: LogOptions, where: str) -> Group:
     attached = sample.get("attachments") or {}
-    scores = _scores(sample.get("scores") or {})  # with score_on_error also of a failed sample
+    # With score_on_error, a failed sample has scores, too.
+    scores = _scores_by_name(sample.get("scores") or {})
     is_scored = bool(scores) and not options.verify
     score = scores[choose_score([*scores], options.fields.reward, where)] if is_scored else None
     target = field(sample, "target", where)
-    text = _completion(sample)
-    text = None if text is None else _resolved(text, attached)
+    text = _completion_text(sample)
+    text = None if text is None else _resolve_attachment(text, attached)
     answer = read_answer(score.answer) if score else None
-    one = Sample(
+    read_sample = Sample(
         text,
-        reward=_reward(score.value, where) if score else None,
+        reward=_read_reward(score.value, where) if score else None,
         # Some scorers read no answer, and log the whole text in its place.
         answer=None if answer is not None and answer.strip() == (text or "").strip() else answer,
         tokens=read_tokens(((sample.get("output") or {}).get("usage") or {}).get("output_tokens")),
     )
-    prompt = _resolved(prompt_text(field(sample, "input", where)), attached)
+    prompt = _resolve_attachment(prompt_text(field(sample, "input", where)), attached)
     gold = text_of(target[0] if isinstance(target, list) and target else target)
-    return Group(str(field(sample, "id", where)), prompt, (one,), gold)
+    return Group(str(field(sample, "id", where)), prompt, (read_sample,), gold)
 
 
 class _Score(NamedTuple):
@@ -155,19 +158,22 @@ class _Score(NamedTuple):
     answer: Any
 
 
-def _scores(logged: dict[str, Any]) -> dict[str, _Score]:
+def _scores_by_name(logged: dict[str, Any]) -> dict[str, _Score]:
     """Return the scores by name; of a scorer with several values each is scorer.metric."""
-    found: dict[str, _Score] = {}
+    scores: dict[str, _Score] = {}
     for scorer, score in logged.items():
         value, answer = score.get("value"), score.get("answer")
         if isinstance(value, dict):
-            found |= {f"{scorer}.{metric}": _Score(one, answer) for metric, one in value.items()}
+            scores |= {
+                f"{scorer}.{metric}": _Score(metric_value, answer)
+                for metric, metric_value in value.items()
+            }
         else:
-            found[scorer] = _Score(value, answer)
-    return found
+            scores[scorer] = _Score(value, answer)
+    return scores
 
 
-def _completion(sample: dict[str, Any]) -> str | None:
+def _completion_text(sample: dict[str, Any]) -> str | None:
     """Return what the model wrote; None if the log does not say it."""
     output = sample.get("output") or {}
     if choices := output.get("choices") or []:
@@ -176,23 +182,29 @@ def _completion(sample: dict[str, Any]) -> str | None:
     return None if written is None else str(written)
 
 
-def _reward(value: Any, where: str) -> float | None:
+def _read_reward(value: Any, where: str) -> float | None:
     return number(LETTERS.get(value, value) if isinstance(value, str) else value, where)
 
 
-def _resolved(text: str, attached: dict[str, str]) -> str:
+def _resolve_attachment(text: str, attached: dict[str, str]) -> str:
     """Return the text itself: long texts are stored elsewhere in the log, under their hash."""
     if text.startswith(ATTACHMENT):
         return attached.get(text.removeprefix(ATTACHMENT), text)
     return text
 
 
-def _opens(path: Path, start: bytes) -> bool:
+def _is_inspect_log(path: Path, start: bytes) -> bool:
     return path.suffix == ".eval" or OPENING.match(start) is not None
 
 
-def _task(path: Path) -> str:
-    return found[1] if (found := NAME.fullmatch(path.stem)) else path.stem
+def _task_of_file(path: Path) -> str:
+    return match[1] if (match := NAME.fullmatch(path.stem)) else path.stem
 
 
-READER = LogReader(("*.json", "*.eval"), _groups, opens=_opens, known=r".*\.eval", source=_task)
+READER = LogReader(
+    ("*.json", "*.eval"),
+    _read_groups,
+    opens=_is_inspect_log,
+    known=r".*\.eval",
+    source=_task_of_file,
+)

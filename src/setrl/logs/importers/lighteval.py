@@ -30,16 +30,18 @@ from setrl.support.errors import DataError
 COLUMNS = {"doc", "model_response", "metric"}
 
 
-def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     for place, row in enumerate(parquet.each_row(path)):
         where = f"{path}, row {place}"
         with reading(where):
-            yield _group(row, path.stem, place, options, where)
+            yield _group_of_row(row, path.stem, place, options, where)
 
 
-def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, where: str) -> Group:
+def _group_of_row(
+    row: dict[str, Any], file: str, place: int, options: LogOptions, where: str
+) -> Group:
     doc, response, metric = (
-        _column(row, name, where) for name in ("doc", "model_response", "metric")
+        _read_column(row, name, where) for name in ("doc", "model_response", "metric")
     )
     texts = field(response, "text", where)
     score = None
@@ -47,20 +49,20 @@ def _group(row: dict[str, Any], file: str, place: int, options: LogOptions, wher
         if len(texts) > 1:
             raise DataError(f"{where}: has one score for {len(texts)} samples: give --verify to "
                             "compare each sample with the gold")  # fmt: skip
-        known = [name for name, value in metric.items() if is_verdict(value)]
-        score = number(metric[choose_score(known, options.fields.reward, where)], where)
+        verdicts = [name for name, value in metric.items() if is_verdict(value)]
+        score = number(metric[choose_score(verdicts, options.fields.reward, where)], where)
     name = f"{doc.get('task_name') or file}/{doc.get('id') or place}"
-    tokens = [read_tokens(one) or None for one in response.get("output_tokens") or ()]
+    tokens = [read_tokens(ids) or None for ids in response.get("output_tokens") or ()]
     tokens = tokens if len(tokens) == len(texts) else [None] * len(texts)  # it may be left out
     samples = tuple(
         Sample(None if text is None else str(text), reward=score, tokens=count)
         for text, count in zip(texts, tokens, strict=True)
     )
     prompt = str(field(doc, "query", where))
-    return Group(name, prompt, samples, _gold(doc), more={"task": name.rpartition("/")[0]})
+    return Group(name, prompt, samples, _gold_of_doc(doc), more={"task": name.rpartition("/")[0]})
 
 
-def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
+def _read_column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
     value = row.get(name, row.get(f"__{name}__"))
     if not isinstance(value, dict) and {"full_prompt", "predictions"} <= row.keys():
         raise DataError(f"{where}: is of lighteval before 0.11, whose details have other columns: "
@@ -70,20 +72,20 @@ def _column(row: dict[str, Any], name: str, where: str) -> dict[str, Any]:
     return value
 
 
-def _gold(doc: dict[str, Any]) -> str | None:
+def _gold_of_doc(doc: dict[str, Any]) -> str | None:
     choices, index = doc.get("choices"), doc.get("gold_index")
     index = index[0] if isinstance(index, list) and index else index
     return text_of(choices[index]) if choices and isinstance(index, int) else None
 
 
-def _opens(path: Path, start: bytes) -> bool:
+def _is_lighteval_file(path: Path, start: bytes) -> bool:
     return start.startswith(b"PAR1") and {c.strip("_") for c in parquet.columns(path)} >= COLUMNS
 
 
 READER = LogReader(
     ("**/details_*.parquet",),
-    _groups,
+    _read_groups,
     shared_ids=True,
-    opens=_opens,
+    opens=_is_lighteval_file,
     source=without_time,
 )

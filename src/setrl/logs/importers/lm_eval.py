@@ -34,21 +34,21 @@ OPENING = re.compile(rb'\s*\{"doc_id":.*"(?:doc|target|arguments|resps)":', re.D
 NO_METRICS = ("doc_id", "doc", "target", "resps", "filter")  # of the keys before the metrics
 
 
-def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     filters: dict[str, None] = {}  # in the order of the file
     times: Counter[str] = Counter()
     task = {"task": without_time(path).removeprefix("samples_")}
     for line, _, record in json_lines.read(path):
-        own = str(record.get("filter") or _nameless(record, times))
-        filters.setdefault(own)
-        if own == (options.filter or next(iter(filters))):
+        filter_name = str(record.get("filter") or _number_of_filter(record, times))
+        filters.setdefault(filter_name)
+        if filter_name == (options.filter or next(iter(filters))):
             where = f"{path}:{line}"
             with reading(where):
-                yield replace(_group(record, options, where), more=task)
+                yield replace(_group_of_record(record, options, where), more=task)
     _check_filters(path, list(filters), options.filter, notes)
 
 
-def _nameless(record: dict[str, Any], times: Counter[str]) -> int:
+def _number_of_filter(record: dict[str, Any], times: Counter[str]) -> int:
     """Return the number of a filter in a file of a version that wrote no names, from 1.
 
     Each filter has a line for the same responses to a problem; other responses are other samples.
@@ -71,15 +71,15 @@ def _check_filters(path: Path, filters: list[str], chosen: str | None, notes: li
         )
 
 
-def _group(record: dict[str, Any], options: LogOptions, where: str) -> Group:
-    texts = _texts(field(record, "resps", where), where)
-    answers = _answers(record.get("filtered_resps"), len(texts))
+def _group_of_record(record: dict[str, Any], options: LogOptions, where: str) -> Group:
+    texts = _read_texts(field(record, "resps", where), where)
+    answers = _read_answers(record.get("filtered_resps"), len(texts))
     score = None
     if not options.verify:
         if len(texts) > 1:
             raise DataError(f"{where}: has one score for {len(texts)} samples: give --verify to "
                             "compare each sample with the target")  # fmt: skip
-        metrics = [name for name in record.get("metrics") or _numbers(record) if name in record]
+        metrics = [name for name in record.get("metrics") or _metric_keys(record) if name in record]
         score = number(record[choose_score(metrics, options.fields.reward, where)], where)
     samples = tuple(
         Sample(text, reward=score, answer=answer)
@@ -87,16 +87,16 @@ def _group(record: dict[str, Any], options: LogOptions, where: str) -> Group:
     )
     key = options.fields.gold
     gold = text_of(record["doc"].get(key) if key else record.get("target"))
-    return Group(str(field(record, "doc_id", where)), _prompt(record), samples, gold)
+    return Group(str(field(record, "doc_id", where)), _read_prompt(record), samples, gold)
 
 
-def _numbers(record: dict[str, Any]) -> list[str]:
+def _metric_keys(record: dict[str, Any]) -> list[str]:
     """Return the keys of the metrics in a log of a version that does not list them."""
     numbers = (key for key, value in record.items() if isinstance(value, bool | int | float))
     return [key for key in numbers if key not in NO_METRICS]
 
 
-def _texts(resps: Any, where: str) -> list[str]:
+def _read_texts(resps: Any, where: str) -> list[str]:
     texts = resps[0] if len(resps) == 1 and isinstance(resps[0], list) else resps
     if not texts or not all(isinstance(text, str) for text in texts):
         raise DataError(f"{where}: resps holds no generated texts; tasks by log-likelihood have "
@@ -104,7 +104,7 @@ def _texts(resps: Any, where: str) -> list[str]:
     return list(texts)
 
 
-def _answers(filtered: Any, count: int) -> list[str | None]:
+def _read_answers(filtered: Any, count: int) -> list[str | None]:
     """Return what the filter read from each sample; None where it kept fewer of them."""
     if isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list):
         filtered = filtered[0]
@@ -113,7 +113,7 @@ def _answers(filtered: Any, count: int) -> list[str | None]:
     return [None if answer == "[invalid]" else read_answer(answer) for answer in filtered]
 
 
-def _prompt(record: dict[str, Any]) -> str:
+def _read_prompt(record: dict[str, Any]) -> str:
     """Return the prompt: newer versions hold a dict of dicts, older ones lists."""
     arguments = record.get("arguments")
     first = arguments.get("gen_args_0") if isinstance(arguments, dict) else arguments
@@ -126,7 +126,7 @@ def _prompt(record: dict[str, Any]) -> str:
 
 READER = LogReader(
     ("**/samples_*.jsonl",),
-    _groups,
+    _read_groups,
     fields=("reward", "gold"),
     opens=lambda _, start: OPENING.match(start) is not None,
     source=without_time,

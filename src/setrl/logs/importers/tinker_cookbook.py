@@ -33,9 +33,9 @@ TURN_TEXT = "assistant_content"  # what the cookbook's agents write into the log
 
 def iterations(folder: Path, name: str = TRAIN) -> dict[int, Path]:
     """Return iteration → its summaries of that name, of a log_path of tinker-cookbook."""
-    found = {int(match[1]): path / name for path in folder.glob("iteration_*")
+    path_of = {int(match[1]): path / name for path in folder.glob("iteration_*")
              if (match := ITERATION.fullmatch(path.name))}  # fmt: skip
-    return {step: path for step, path in sorted(found.items()) if path.is_file()}
+    return {step: path for step, path in sorted(path_of.items()) if path.is_file()}
 
 
 def evaluations(folder: Path) -> dict[str, dict[int, Path]]:
@@ -44,7 +44,7 @@ def evaluations(folder: Path) -> dict[str, dict[int, Path]]:
     return {name.removesuffix(SUMMARIES): iterations(folder, name) for name in sorted(names)}
 
 
-def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     groups: dict[int, list[tuple[str, Record]]] = defaultdict(list)
     for line_number, _, record in json_lines.read(path, "leave_out"):
         where = f"{path}:{line_number}"
@@ -53,10 +53,10 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     for place, lines in sorted(groups.items()):
         for where, record in lines:
             with reading(where):
-                yield _sample(record, place, options, where)
+                yield _group_of_record(record, place, options, where)
 
 
-def _sample(record: Record, place: int, options: LogOptions, where: str) -> Group:
+def _group_of_record(record: Record, place: int, options: LogOptions, where: str) -> Group:
     step, logs = whole(record, "iteration", where), _last_step(record).get("logs") or {}
     tags = ", ".join(map(str, record.get("tags") or ()))
     split = str(record.get("split", "train"))
@@ -64,28 +64,28 @@ def _sample(record: Record, place: int, options: LogOptions, where: str) -> Grou
     always = f"group {place} of {split}" if split != "train" else f"group {place} of step {step}"
     fields, key = options.fields, options.fields.strategy
     sample = Sample(
-        _text(record),
-        reward=_score(record, fields.reward, where),
+        _join_turns(record),
+        reward=_read_score(record, fields.reward, where),
         answer=read_answer(field(logs, fields.answer, where)) if fields.answer else None,
         strategy=strategy_of(field(logs, key, where), options.degenerate) if key else None,
-        tokens=_tokens(record),
+        tokens=_count_tokens(record),
     )
     gold = text_of(field(logs, fields.gold, where)) if fields.gold else None
     prompt = f"{always} ({tags}), whose prompt is not logged"
     return Group(f"{split}, step {step}: group {place}", prompt, (sample,), gold, step)
 
 
-def _text(record: Record) -> str:
+def _join_turns(record: Record) -> str:
     """Return what an agent has logged of its turns; "" if a turn is not logged."""
     turns = [(step.get("logs") or {}).get(TURN_TEXT) for step in record.get("steps") or ()]
     return "" if None in turns else "\n\n".join(map(str, turns))
 
 
-def _tokens(record: Record) -> int | None:
+def _count_tokens(record: Record) -> int | None:
     """Return how many tokens the policy wrote in all steps."""
     lengths = [read_tokens(step.get("ac_len")) for step in record.get("steps") or ()]
-    known = [one for one in lengths if one is not None]
-    return sum(known) if known and len(known) == len(lengths) else None
+    known_lengths = [length for length in lengths if length is not None]
+    return sum(known_lengths) if known_lengths and len(known_lengths) == len(lengths) else None
 
 
 def _last_step(record: Record) -> Record:
@@ -93,7 +93,7 @@ def _last_step(record: Record) -> Record:
     return dict(steps[-1])
 
 
-def _score(record: Record, wanted: str | None, where: str) -> float | None:
+def _read_score(record: Record, name: str | None, where: str) -> float | None:
     """Return the total reward, or a metric of the environment or of the trajectory."""
     metrics = {
         **(record.get("trajectory_metrics") or {}),
@@ -104,12 +104,12 @@ def _score(record: Record, wanted: str | None, where: str) -> float | None:
         "final_reward": record.get("final_reward"),
         **metrics,
     }
-    if wanted is not None and wanted not in scores:
-        raise ConfigError(f"{where} has no score {wanted!r}; it has {', '.join(scores)}")
-    return number(scores[wanted or TOTAL], where)
+    if name is not None and name not in scores:
+        raise ConfigError(f"{where} has no score {name!r}; it has {', '.join(scores)}")
+    return number(scores[name or TOTAL], where)
 
 
-def _without_text(groups: list[Group]) -> list[str]:
+def _note_missing_texts(groups: list[Group]) -> list[str]:
     """Return a note on the samples whose text is not known."""
     samples = [sample for group in groups for sample in group.samples]
     missing = sum(not sample.text for sample in samples)
@@ -121,9 +121,9 @@ def _without_text(groups: list[Group]) -> list[str]:
 
 READER = LogReader(
     (f"iteration_*/{TRAIN}", TRAIN),
-    _groups,
+    _read_groups,
     by_step=True,
-    notice=_without_text,
+    notice=_note_missing_texts,
     fields=ALL_FIELDS,
     shared_ids=True,
     known="",  # the folder of all iterations is recognised by `iterations`

@@ -38,8 +38,8 @@ def tool_of(path: Path) -> str | None:
         return "trl"
     if tinker_cookbook.iterations(path):
         return "tinker"
-    files = [one.name for one in path.iterdir()]
-    return next((tool for tool, one in READERS.items() if any(map(one.knows, files))), None)
+    files = [file.name for file in path.iterdir()]
+    return next((tool for tool, reader in READERS.items() if any(map(reader.knows, files))), None)
 
 
 def command_for(path: Path) -> str:
@@ -51,7 +51,7 @@ def command_for(path: Path) -> str:
 def _tool_of_file(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(OPENING)
-    return next((tool for tool, one in READERS.items() if one.opens(path, start)), None)
+    return next((tool for tool, reader in READERS.items() if reader.opens(path, start)), None)
 
 
 def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) -> list[Group]:
@@ -67,7 +67,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
         ConfigError: If the tool is unknown, or an option does not fit the log.
         DataError: If the log does not hold what the tool writes.
     """
-    parts = list(_parts(tool, path, options, notes))
+    parts = list(_read_parts(tool, path, options, notes))
     reader = READERS[tool]
     if reader.by_step:
         parts = choose_steps(parts, options.steps, notes)
@@ -77,7 +77,7 @@ def tool_groups(tool: str, path: Path, options: LogOptions, notes: list[str]) ->
     return of_one_size(merged(parts), notes, options.verify is not None)
 
 
-def _parts(tool: str, path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_parts(tool: str, path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     """Return the groups of a tool's log as its files hold them, in parts."""
     with usage_errors():
         reader = names.look_up("tool", tool, READERS)
@@ -104,32 +104,32 @@ def rows_of(
         ConfigError, DataError: See `tool_groups`.
     """
     is_whole = READERS[tool].by_step or not as_logged  # the last step is known at the end
-    groups = (tool_groups if is_whole else _parts)(tool, path, options, notes)
-    each = map(_row, groups)
+    groups = (tool_groups if is_whole else _read_parts)(tool, path, options, notes)
+    each = map(_row_of_group, groups)
     rows = list(each if is_whole else islice(each, SNIFFED))
-    there = {key for row in rows for key in row} | {
+    keys = {key for row in rows for key in row} | {
         f"samples.{key}" for row in rows for sample in row["samples"] for key in sample
     }
-    if "samples.correct" in there:  # where it is unknown, it is null
+    if "samples.correct" in keys:  # where it is unknown, it is null
         for sample in (sample for row in rows for sample in row["samples"]):
             sample.setdefault("correct", None)
     paths = {role: f"samples.{role}" for role in Sample._fields} | {"gold": "gold", "step": "step"}
-    found = {role: path for role, path in paths.items() if path in there}
-    named = FieldNames.__dataclass_fields__.keys() & found.keys()
-    fields = {role: found[role] for role in named if role != "correct"}
+    present = {role: path for role, path in paths.items() if path in keys}
+    named = FieldNames.__dataclass_fields__.keys() & present.keys()
+    fields = {role: present[role] for role in named if role != "correct"}
     if "reward" in fields:
-        fields["correct"] = found.get("correct", fields["reward"])
+        fields["correct"] = present.get("correct", fields["reward"])
     return chain(rows, each), FieldNames(rows="samples", group=("id",), prompt="prompt", **fields)
 
 
-def _row(group: Group) -> dict[str, Any]:
+def _row_of_group(group: Group) -> dict[str, Any]:
     about = {"id": group.id, "prompt": group.prompt, "gold": group.gold, "step": group.step}
     about["task"] = group.more.get("task")
     row = {key: value for key, value in about.items() if value is not None}
-    return {**row, "samples": [dict(_known(sample)) for sample in group.samples]}
+    return {**row, "samples": [dict(_known_fields(sample)) for sample in group.samples]}
 
 
-def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
+def _known_fields(sample: Sample) -> Iterator[tuple[str, Any]]:
     """Yield what is known about a sample; a reward is null where it is not known."""
     yield "text", list(sample.turns) or sample.text
     yield "reward", sample.reward
@@ -139,17 +139,18 @@ def _known(sample: Sample) -> Iterator[tuple[str, Any]]:
 
 
 def for_tool(tool: str, fields: FieldNames) -> FieldNames:
-    """Return the fields that the user names for a tool's log, whose score has one name: reward.
+    """Return the fields that the user names for a tool's log; if it has one score, that is reward.
 
     Raises:
         ConfigError: If fields are named that the reader does not read.
     """
-    if fields.correct and not fields.reward:
+    readable = READERS[tool].fields
+    if fields.correct and not fields.reward and "correct" not in readable:
         fields = replace(fields, correct=None, reward=fields.correct)
-    read = READERS[tool].fields
-    if given := [role for role in fields.named() if role not in read]:
+    if given := [role for role in fields.named() if role not in readable]:
         wrong, right = (
-            ", ".join(f"--{role.replace('_', '-')}" for role in roles) for roles in (given, read)
+            ", ".join(f"--{role.replace('_', '-')}" for role in roles)
+            for roles in (given, readable)
         )
         raise ConfigError(f"the fields of a log of {tool} are known: leave out {wrong}"
                           + (f"; only {right} can be named" if right else ""))  # fmt: skip

@@ -1,7 +1,8 @@
 """TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
 
 Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, one for each call of
-`log_extra`, advantage. Groups have no column: the samples of a prompt in a step are a group. Where
+`log_extra`, advantage; `credited_reward` of setrl's trainers with `combine` or punished truncated
+samples. Groups have no column: the samples of a prompt in a step are a group. Where
 trainers of setrl sampled the evaluation data, the advantage is NaN: these rows are left out.
 """
 
@@ -36,6 +37,7 @@ from setrl.support.wording import count
 
 COMPLETIONS = "completions_*.parquet"
 LABEL_COLUMN = "strategy"  # in which setrl's trainers write the strategies
+CREDITED_COLUMN = "credited_reward"  # what they credit, where it is no sum of the scores
 LABEL_COLUMNS = (LABEL_COLUMN, "cluster")  # and other tools
 FIXED = ("step", "prompt", "completion", "advantage", *LABEL_COLUMNS)
 
@@ -43,31 +45,31 @@ FIXED = ("step", "prompt", "completion", "advantage", *LABEL_COLUMNS)
 def completions_folder(folder: Path) -> Path | None:
     """Where a trainer of TRL has logged its completions: the folder itself, or one in it."""
     both = (folder, folder / "completions")
-    return next((one for one in both if one.is_dir() and any(one.glob(COMPLETIONS))), None)
+    return next((path for path in both if path.is_dir() and any(path.glob(COMPLETIONS))), None)
 
 
-def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     rows = list(parquet.each_row(path))
     columns = parquet.columns(path)
     fields = options.fields
     named = [fields.strategy, fields.answer, fields.gold]
-    wanted = fields.reward, fields.correct
-    scores = [c for c in columns if c in wanted or (c not in (*FIXED, *named) and (
+    named_scores = fields.reward, fields.correct
+    scores = [c for c in columns if c in named_scores or (c not in (*FIXED, *named) and (
               _is_numeric(rows, c)) and plain_name(c) not in TOKENS_OF_TRAINERS)]  # fmt: skip
-    reward = {} if options.verify else _weights(scores, fields, columns, str(path))
+    reward = {} if options.verify else _score_weights(scores, fields, columns, str(path))
     if fields.correct is not None and fields.correct not in scores:
         choose_score(scores, fields.correct, str(path))
-    if left_out := sum(map(_is_evaluation, rows)):
+    if left_out := sum(map(_is_evaluation_row, rows)):
         notes.append(f"{path.name}: left out: {count(left_out, 'sample')} of the evaluation data")
     for place, row in enumerate(rows):
-        if _is_evaluation(row):
+        if _is_evaluation_row(row):
             continue
         where = f"{path}, row {place}"
         with reading(where):
-            yield _sample(row, reward, options, where)
+            yield _group_of_row(row, reward, options, where)
 
 
-def _weights(
+def _score_weights(
     scores: list[str], fields: FieldNames, columns: list[str], where: str
 ) -> dict[str, float]:
     """Return score → weight in the reward; --reward names a score, or a sum such as a+0.5*b.
@@ -75,7 +77,8 @@ def _weights(
     Raises:
         ConfigError: If there are several scores and none is named, or a named one is not there.
     """
-    if fields.reward is None and len(scores) > 1:
+    reward = fields.reward or (CREDITED_COLUMN if CREDITED_COLUMN in scores else fields.correct)
+    if reward is None and len(scores) > 1:
         others = [c for c in columns if c not in (*FIXED, *scores)]
         has_labels = fields.strategy or not {*LABEL_COLUMNS}.isdisjoint(columns)
         labels = f"; --strategy names a column of strategies ({', '.join(others)})"
@@ -84,20 +87,22 @@ def _weights(
             f"--reward {'+'.join(scores)} --correct {scores[0]}"
             + (labels if others and not has_labels else "")
         )
-    if fields.reward is None or fields.reward in scores:
-        return {choose_score(scores, fields.reward, where): 1.0}
-    terms = [term.strip().rpartition("*") for term in fields.reward.split("+")]
-    return {choose_score(scores, name.strip(), where): _weight(weight) for weight, _, name in terms}
+    if reward is None or reward in scores:
+        return {choose_score(scores, reward, where): 1.0}
+    terms = [term.strip().rpartition("*") for term in reward.split("+")]
+    return {
+        choose_score(scores, name.strip(), where): _read_weight(weight) for weight, _, name in terms
+    }
 
 
-def _weight(text: str) -> float:
+def _read_weight(text: str) -> float:
     try:
         return float(text or 1)
     except ValueError:
         raise ConfigError(f"--reward: a sum of scores is a+0.5*b; {text!r} is no weight") from None
 
 
-def _is_evaluation(row: dict[str, Any]) -> bool:
+def _is_evaluation_row(row: dict[str, Any]) -> bool:
     value = row.get("advantage", 0.0)
     return value is None or value != value
 
@@ -106,7 +111,7 @@ def _is_numeric(rows: list[dict[str, Any]], column: str) -> bool:
     return all(row[column] is None or isinstance(row[column], int | float) for row in rows)
 
 
-def _sample(
+def _group_of_row(
     row: dict[str, Any], reward: dict[str, float], options: LogOptions, where: str
 ) -> Group:
     step, prompt = whole(row, "step", where), prompt_text(field(row, "prompt", where))
@@ -116,9 +121,9 @@ def _sample(
 
     sample = Sample.of(
         field(row, "completion", where),
-        correct=_is_correct(row, options, where),
-        reward=_total(row, reward, where),
-        strategy=_strategy(row, options, where),
+        correct=_read_correct(row, options, where),
+        reward=_weighted_reward(row, reward, where),
+        strategy=_read_strategy(row, options, where),
         answer=read_answer(named(options.fields.answer)),
         advantage=number(row.get("advantage"), where),
         tokens=tokens_in(row, TOKENS_OF_TRAINERS),
@@ -127,14 +132,14 @@ def _sample(
     return Group(f"step {step}: {prompt}", prompt, (sample,), gold, step)
 
 
-def _total(row: dict[str, Any], weights: dict[str, float], where: str) -> float | None:
+def _weighted_reward(row: dict[str, Any], weights: dict[str, float], where: str) -> float | None:
     """Return the weighted sum of the scores of a row, as TRL adds them; None if all are unknown."""
-    values = [(weight, number(row[name], where)) for name, weight in weights.items()]
-    known = [weight * value for weight, value in values if value is not None]
-    return sum(known) if known else None
+    weighted_scores = [(weight, number(row[name], where)) for name, weight in weights.items()]
+    terms = [weight * value for weight, value in weighted_scores if value is not None]
+    return sum(terms) if terms else None
 
 
-def _is_correct(row: dict[str, Any], options: LogOptions, where: str) -> bool | None:
+def _read_correct(row: dict[str, Any], options: LogOptions, where: str) -> bool | None:
     """Return what --correct says; None without it, and where it is unknown."""
     key = options.fields.correct
     value = None if key is None else number(row[key], where)
@@ -145,7 +150,7 @@ def _is_correct(row: dict[str, Any], options: LogOptions, where: str) -> bool | 
     return value > (0.5 if options.correct_above is None else options.correct_above)
 
 
-def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Label:
+def _read_strategy(row: dict[str, Any], options: LogOptions, where: str) -> Label:
     """Return the strategy of a row; None without a column."""
     column = options.fields.strategy or next(filter(row.__contains__, LABEL_COLUMNS), None)
     if column is None:
@@ -153,13 +158,13 @@ def _strategy(row: dict[str, Any], options: LogOptions, where: str) -> Label:
     return strategy_of(field(row, column, where), options.degenerate)
 
 
-def _shared_prompts(samples: list[Group]) -> list[str]:
+def _note_shared_prompts(samples: list[Group]) -> list[str]:
     """Return a note if two rows of the data set seem to have one prompt, as one large group.
 
     TRL writes the samples of a row one after another: a prompt that comes again later in a step,
     or that has a multiple of the samples of the others, is two rows.
     """
-    runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda one: one.id)]
+    runs = [(name, len(list(run))) for name, run in groupby(samples, key=lambda group: group.id)]
     usual = Counter(size for _, size in runs).most_common(1)[0][0]
     again = Counter(name for name, _ in runs)
     shared = {name for name, size in runs if again[name] > 1 or size >= 2 * usual}
@@ -171,9 +176,9 @@ def _shared_prompts(samples: list[Group]) -> list[str]:
 
 READER = LogReader(
     (COMPLETIONS,),
-    _groups,
+    _read_groups,
     by_step=True,
-    notice=_shared_prompts,
+    notice=_note_shared_prompts,
     fields=(*ALL_FIELDS, "correct"),
     shared_ids=True,
     known=r"completions_(\d+)\.parquet",

@@ -26,7 +26,7 @@ from setrl.support.files import json_lines
 SAMPLE_UID = re.compile(r"(.+)_\d+_\d+")
 
 
-def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
+def _read_groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group]:
     lines = list(json_lines.read(path))
     uids = [str(line.record.get("uid")) for line in lines]
     shared = len(set(uids)) < len(uids)  # one uid a prompt, not one a sample
@@ -37,10 +37,12 @@ def _groups(path: Path, options: LogOptions, notes: list[str]) -> Iterator[Group
     for number_of_line, _, record in lines:
         where = f"{path}:{number_of_line}"
         with reading(where):
-            yield _sample(record, shared, options, where)
+            yield _group_of_record(record, shared, options, where)
 
 
-def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str) -> Group:
+def _group_of_record(
+    record: dict[str, Any], shared_uids: bool, options: LogOptions, where: str
+) -> Group:
     prompt, step = prompt_text(field(record, "input", where)), whole(record, "step", where)
     uid = str(record.get("uid") or "")
     match = SAMPLE_UID.fullmatch(uid)
@@ -59,7 +61,7 @@ def _sample(record: dict[str, Any], shared_uids: bool, options: LogOptions, wher
 
 READER = LogReader(
     ("*.jsonl",),
-    _groups,
+    _read_groups,
     by_step=True,
     fields=ALL_FIELDS,
     shared_ids=True,

@@ -29,7 +29,7 @@ def write_report(run_dir: str | Path, reference: str = "grpo", allow_damaged: bo
             or the packages that draw are not installed.
         DataError: If an evaluation file or run.json is invalid.
     """
-    with _needs_drawing():
+    with _name_missing_packages():
         from setrl.show.report.page import write_page
     run_dir = Path(run_dir)
     _refuse_other_folders(run_dir)
@@ -63,7 +63,7 @@ def report_files(
         ConfigError: If the folder holds other files, or the packages that draw are not installed.
         DataError: If a file cannot be read.
     """
-    with _needs_drawing():
+    with _name_missing_packages():
         from setrl.show.report.page import write_data
         from setrl.show.report.run import data_of
     folder = Path(folder)
@@ -96,7 +96,7 @@ def publish_report(
             setrl did not write, or the packages that draw are not installed.
         DataError: If an evaluation file or run.json is invalid.
     """
-    with _needs_drawing():
+    with _name_missing_packages():
         from setrl.show.report.page import publish
     run_dir, folder = Path(run_dir), Path(folder)
     _refuse_other_folders(run_dir)
@@ -130,7 +130,7 @@ def _refuse_to_replace(folder: Path) -> None:
 
 
 @contextmanager
-def _needs_drawing() -> Iterator[None]:
+def _name_missing_packages() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:

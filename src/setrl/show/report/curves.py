@@ -123,7 +123,7 @@ def _panel_over_steps(
 ) -> tuple[dict[str, Any], set[float]]:
     """Return one panel, and all values in it."""
     curves: dict[str, Any] = {}
-    known: set[float] = set()
+    shown_values: set[float] = set()
     for arm in arms:
         series = run.series(arm, key)
         if series is None or not len(series[0]):
@@ -132,10 +132,10 @@ def _panel_over_steps(
         smooth_RT = rolling_mean(values_RT, smoothing(run))
         at = thinned(len(steps_T))
         mean_T = _mean_over_seeds(smooth_RT)
-        known |= set(np.unique(mean_T[~np.isnan(mean_T)]).tolist())
+        shown_values |= set(np.unique(mean_T[~np.isnan(mean_T)]).tolist())
         seeds = smooth_RT[:, at].tolist() if len(smooth_RT) > 1 else []
         curves[arm] = {"steps": steps_T[at].tolist(), "mean": mean_T[at].tolist(), "seeds": seeds}
-    return {"key": key, "label": title, "share": share, "curves": curves}, known
+    return {"key": key, "label": title, "share": share, "curves": curves}, shown_values
 
 
 def _mean_over_seeds(values_RT: Floats) -> Floats:
@@ -160,11 +160,11 @@ def control_curves(run: ReportedRun) -> list[dict[str, Any]]:
     keys = {key for seeds in run.trained.values() for seed in seeds for key in seed.metrics}
     evaluated = {key: in_words(key.partition("/")[2]) for key in sorted(keys)
                  if key.startswith("evaluation/")}  # fmt: skip
-    wanted = {**evaluated, **CONTROL_OVER_STEPS}
-    panels = [_panel_over_environment_steps(run, key, wanted[key]) for key in wanted if key in keys]
+    titles = {**evaluated, **CONTROL_OVER_STEPS}
+    panels = [_panel_over_environment_steps(run, key, titles[key]) for key in titles if key in keys]
     # What limits a user may be steps or resets: a vine needs no reset.
     counted = [key for key in (*evaluated, CONTROL_RETURN[0]) if RESETS in keys and key in keys]
-    panels += [_panel_over_environment_steps(run, key, wanted[key], RESETS) for key in counted[-1:]]
+    panels += [_panel_over_environment_steps(run, key, titles[key], RESETS) for key in counted[-1:]]
     return [panel for panel in panels if panel is not None]
 
 
@@ -173,14 +173,14 @@ def _panel_over_environment_steps(
 ) -> dict[str, Any] | None:
     """One panel; None if nothing was logged. All arms share a grid, so that one place tells all."""
     by_arm = {arm: smooth_on_common_steps(seeds, key, over) for arm, seeds in run.trained.items()}
-    known = {arm: curve for arm, curve in by_arm.items() if curve is not None}
-    if not known:
+    logged = {arm: curve for arm, curve in by_arm.items() if curve is not None}
+    if not logged:
         return None
-    first, last = (pick(s[end] for s, _ in known.values()) for pick, end in ((min, 0), (max, -1)))
-    most = MOST_POINTS_OF_MANY if len(known) > MANY_ARMS else MOST_POINTS
-    longest = max(len(steps_T) for steps_T, _ in known.values())
+    first, last = (pick(s[end] for s, _ in logged.values()) for pick, end in ((min, 0), (max, -1)))
+    most = MOST_POINTS_OF_MANY if len(logged) > MANY_ARMS else MOST_POINTS
+    longest = max(len(steps_T) for steps_T, _ in logged.values())
     grid = np.linspace(first, last, max(2, min(most, longest)))
-    curves = {arm: _curve_on_grid(grid, *curve) for arm, curve in known.items()}
+    curves = {arm: _curve_on_grid(grid, *curve) for arm, curve in logged.items()}
     panel = {"key": key, "label": title, "share": False, "curves": curves}
     if over == RESETS:
         panel |= {"key": f"{key} over resets", "x": {"label": "resets", "name": "reset"}}
@@ -219,11 +219,11 @@ def _elapsed_time(seconds_T: Floats) -> float:
     >>> _elapsed_time(np.array([1.0, 5.0, 2.0, 3.0]))
     8.0
     """
-    known = seconds_T[~np.isnan(seconds_T)]
-    if not known.size:
+    logged_T = seconds_T[~np.isnan(seconds_T)]
+    if not logged_T.size:
         return math.nan
-    ends = known[:-1][np.diff(known) < 0]
-    return float(ends.sum() + known[-1])
+    ends = logged_T[:-1][np.diff(logged_T) < 0]
+    return float(ends.sum() + logged_T[-1])
 
 
 def share_curves(run: ReportedRun) -> list[dict[str, Any]]:
@@ -280,8 +280,12 @@ def frontier_points(run: ReportedRun, split: SplitSummary, k: int) -> dict[str, 
              if is_over_all(split, name)]  # fmt: skip
     metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
     points = {
-        arm: {n: [known[n].value, known[n].low, known[n].high] for n in names if n in known}
-        for arm, known in metrics.items()
+        arm: {
+            n: [arm_metrics[n].value, arm_metrics[n].low, arm_metrics[n].high]
+            for n in names
+            if n in arm_metrics
+        }
+        for arm, arm_metrics in metrics.items()
         if is_base(arm) or base_as_cold(arm) is None
     }
     return {"split": shown_split(split.split), "k": k, "points": points}

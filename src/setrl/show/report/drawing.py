@@ -57,10 +57,10 @@ def interval_curves(
                            for ks, values, _ in curves])  # fmt: skip
     for (ks, values, look), last in zip(curves, shared, strict=True):
         middle, low, high = np.array([(v.value, v.low, v.high) for v in values]).T
-        own = len(middle) - last + 1 if last else len(middle)
-        band(ax, ks, (np.where(np.arange(len(middle)) < own, middle, np.nan), low, high), look)
+        separate = len(middle) - last + 1 if last else len(middle)
+        band(ax, ks, (np.where(np.arange(len(middle)) < separate, middle, np.nan), low, high), look)
         if last:
-            ax.plot(ks[own - 1 :], middle[own - 1 :], color=theme.ink, linewidth=2)
+            ax.plot(ks[separate - 1 :], middle[separate - 1 :], color=theme.ink, linewidth=2)
     return [EndLabel(float(values[-1].value), look) for _, values, look in curves]
 
 
@@ -141,8 +141,8 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
         total, count = float(positions[place]) - rank * gap, 1
         # A pool that would end above the next one moves together with it, to their common mean.
         while pools and pools[-1][0] / pools[-1][1] >= total / count:
-            more, others = pools.pop()
-            total, count = total + more, count + others
+            pool_total, pool_count = pools.pop()
+            total, count = total + pool_total, count + pool_count
         pools.append((total, count))
     levels = [total / count for total, count in pools for _ in range(count)]
     placed = [0.0] * len(order)
@@ -236,14 +236,14 @@ def _arm_marker(look: Look, theme: Theme, x: float = 0.0, y: float = 0.0) -> Lin
                   markeredgecolor=theme.ink, markeredgewidth=0.6, zorder=3)  # fmt: skip
 
 
-def _error_bar(found: WithInterval) -> np.ndarray:
+def _error_bar(mean: WithInterval) -> np.ndarray:
     """Return how far the interval goes below and above its value, (2, 1)."""
-    return np.nan_to_num([[found.value - found.low], [found.high - found.value]]).clip(0)
+    return np.nan_to_num([[mean.value - mean.low], [mean.high - mean.value]]).clip(0)
 
 
-def _padded_limits(found: Sequence[WithInterval]) -> tuple[float, float]:
+def _padded_limits(estimates: Sequence[WithInterval]) -> tuple[float, float]:
     """Return limits around all intervals, with a margin of at least 1/40 of the highest value."""
-    ends = [x for e in found for x in (e.value, e.low, e.high) if not np.isnan(x)]
+    ends = [x for e in estimates for x in (e.value, e.low, e.high) if not np.isnan(x)]
     low, high = min(ends), max(ends)
     pad = max(0.1 * (high - low), 0.025 * abs(high), 1e-3)
     return low - pad, high + pad

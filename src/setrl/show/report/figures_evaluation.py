@@ -110,12 +110,12 @@ def _draw_pass_with_band(
     theme: Theme,
 ) -> tuple[list[int], list[EndLabel]]:  # fmt: skip
     """Draw pass@k, and as dotted lines the band for all k at once; return the k, and the names."""
-    ks = {arm: headlines.pass_ks(one.metrics) for arm, one in of.items()}
-    curves = [(ks[arm], [one.metrics[f"pass@{k}"] for k in ks[arm]], run.looks[arm])
-              for arm, one in of.items()]  # fmt: skip
+    ks = {arm: headlines.pass_ks(measured.metrics) for arm, measured in of.items()}
+    curves = [(ks[arm], [measured.metrics[f"pass@{k}"] for k in ks[arm]], run.looks[arm])
+              for arm, measured in of.items()]  # fmt: skip
     ends = interval_curves(ax, curves, theme)
-    for arm, one in of.items():
-        if (band := one.band) is not None:
+    for arm, measured in of.items():
+        if (band := measured.band) is not None:
             both = list(zip(band.low, band.high, strict=True))
             ax.plot(band.ks, both, color=run.looks[arm].hue, linestyle=":", linewidth=0.9)
     longest = max(ks.values(), key=len)
@@ -157,9 +157,9 @@ def frontier(run: ReportedRun, split: SplitSummary) -> Chart:
 def control_frontier(run: ReportedRun) -> list[Chart]:
     """Success against diversity in the environment; nothing if either was not evaluated."""
     evaluated = list(run.outcomes)
-    known = metric_names(run.outcomes)
-    quality = quality_metric(known)
-    diversity = diversity_metrics(known)
+    names = metric_names(run.outcomes)
+    quality = quality_metric(names)
+    diversity = diversity_metrics(names)
     if quality is None or not diversity:
         return []
     panels = [
@@ -197,7 +197,7 @@ def _frontier_chart(
             set_title(ax, panel.title, theme)
             ax.set_xlabel(across)
             for axis in (ax.xaxis, ax.yaxis)[: 1 + panel.is_pass]:
-                axis.set_major_formatter(FuncFormatter(_percent_up_to_all))
+                axis.set_major_formatter(FuncFormatter(_percent_tick_up_to_all))
         shown = {arm: run.looks[arm] for panel in panels for arm in panel.points}
         front_legend(figure, shown, theme)
         return figure
@@ -205,7 +205,7 @@ def _frontier_chart(
     return Chart(name, headline, note, draw)
 
 
-def _percent_up_to_all(share: float, _position: int | None = None) -> str:
+def _percent_tick_up_to_all(share: float, _position: int | None = None) -> str:
     """Write a tick as a percentage; "" beyond 100%, where the axis only has room for markers."""
     return percent_tick(share) if share <= 1 + 1e-9 else ""
 
@@ -257,10 +257,12 @@ def _support_of_arms(run: ReportedRun, split: SplitSummary, reference: str) -> d
     if reference not in given:
         return {}
     arms = [arm for arm in main_arms(list(split.arms)) if arm != reference]
-    found = on_common({arm: list(given[arm].values()) for arm in (reference, *arms)}).arms
-    k = min(one.n for seeds in found.values() for one in seeds)
+    evaluations = on_common({arm: list(given[arm].values()) for arm in (reference, *arms)}).arms
+    k = min(evaluation.n for seeds in evaluations.values() for evaluation in seeds)
     return {
-        arm: support_of(found[reference], found[arm], [k]).rows[0] for arm in arms if arm in found
+        arm: support_of(evaluations[reference], evaluations[arm], [k]).rows[0]
+        for arm in arms
+        if arm in evaluations
     }
 
 

@@ -53,27 +53,35 @@ def read_alike(of: ArmDifference, metric: str) -> Difference:
 
 def pass_at_k_title(run: ReportedRun, split: SplitSummary) -> str:
     """Say which arms are above or below the reference at k = 1, and for all k at once."""
-    found = [one for one in differences_to_reference(run, split) if one.band]
-    if not found:
+    differences = [
+        difference for difference in differences_to_reference(run, split) if difference.band
+    ]
+    if not differences:
         only = ", ".join(run.looks[arm].label for arm in main_arms(list(split.arms)))
         return f"pass@k{on_split(split.split)}: {only}"
-    reference = run.looks[found[0].against].label
+    reference = run.looks[differences[0].against].label
     with_one = {
         "above": f"above {reference}", "below": f"below {reference}",
         "unclear": f"not distinguishable from {reference}",
     }  # fmt: skip
     first = _arms_by_place(
-        run, [(one, with_one[judge_difference(one.metrics[FIRST])]) for one in found]
+        run,
+        [
+            (difference, with_one[judge_difference(difference.metrics[FIRST])])
+            for difference in differences
+        ],
     )
-    others = _arms_by_place(run, [(one, place(one.band, reference)) for one in found])
+    others = _arms_by_place(
+        run, [(difference, place(difference.band, reference)) for difference in differences]
+    )
     return f"pass@1{on_split(split.split)}: {first}. All k at once: {others}"
 
 
 def _arms_by_place(run: ReportedRun, placed: Sequence[tuple[ArmDifference, str]]) -> str:
     """Write arms with the same place in one phrase."""
     together: dict[str, list[str]] = {}
-    for one, where in placed:
-        together.setdefault(where, []).append(run.looks[one.arm].label)
+    for difference, where in placed:
+        together.setdefault(where, []).append(run.looks[difference.arm].label)
     return "; ".join(
         f"{in_a_row(names)} {'is' if len(names) == 1 else 'are'} {where}"
         for where, names in together.items()
@@ -112,14 +120,18 @@ def frontier_title(run: ReportedRun, split: SplitSummary, k: int) -> str:
 
 def is_over_all(split: SplitSummary, metric: str) -> bool:
     """Return whether each arm's mean is over all problems: others would not be comparable."""
-    found = (arm.metrics.get(metric) for arm in split.arms.values())
-    return not any(one.missing for one in found if one is not None)
+    estimates = (arm.metrics.get(metric) for arm in split.arms.values())
+    return not any(estimate.missing for estimate in estimates if estimate is not None)
 
 
 def means_of(split: SplitSummary, metric: str) -> dict[str, float]:
     """Arm → its mean of a metric, for the arms that have one."""
     metrics = {arm: summary.metrics for arm, summary in split.arms.items()}
-    return {arm: known[metric].value for arm, known in metrics.items() if metric in known}
+    return {
+        arm: arm_metrics[metric].value
+        for arm, arm_metrics in metrics.items()
+        if metric in arm_metrics
+    }
 
 
 def credit_share(run: ReportedRun, arm: str) -> float:
@@ -133,10 +145,10 @@ def credit_share(run: ReportedRun, arm: str) -> float:
 def time_title(run: ReportedRun) -> str:
     """How much of a step the credit takes."""
     shares = [credit_share(run, arm) for arm in run.trained]
-    known = [share for share in shares if not np.isnan(share)]
-    if not known:
+    logged = [share for share in shares if not np.isnan(share)]
+    if not logged:
         return "Seconds per training step"
-    return f"Credit takes at most {percent(max(known), 2)} of a training step"
+    return f"Credit takes at most {percent(max(logged), 2)} of a training step"
 
 
 def differences_to_reference(run: ReportedRun, split: SplitSummary) -> list[ArmDifference]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from setrl.core import methods
-from setrl.evaluate.intervals import mean_over_problems
+from setrl.evaluate.intervals import Bounds, mean_over_problems
 from setrl.evaluate.judge_audit import JudgeFindings, Labeling
 from setrl.judges.base import Group
 from setrl.samples.labels import by_first_appearance
@@ -31,6 +31,7 @@ ROWS = {
     "signs_changed": "signs of advantages changed",
     "advantage_change": "relative change of advantages",
 }
+RANGES = {"adjusted_rand": (-0.5, 1.0), "advantage_change": (0.0, 2.0)}  # of others, 0 to 1
 PROMPT_SHOWN, TEXT_SHOWN = 160, 1200  # letters
 MOST_EXAMPLES, MOST_SAMPLES = 5, 32
 DIGITS = 6
@@ -38,7 +39,7 @@ WITHOUT_REFERENCE = ("precision", "recall")  # neither of two orders is the refe
 
 
 def audit_record(
-    found: JudgeFindings,
+    findings: JudgeFindings,
     about: dict[str, Any],
     groups: Sequence[Group] = (),
     gold: Sequence[Labeling | None] | None = None,
@@ -46,34 +47,36 @@ def audit_record(
     """Collect an audit's numbers: the mean of each measure over groups, its interval, its groups.
 
     Args:
-        found: The measures of every group.
+        findings: The measures of every group.
         about: Names of the judge, the file and the method, and the method's K.
         groups: What was judged, to be shown where the judge contradicts itself.
         gold: The right labels of each group.
     """
     comparisons = {
         name: {
-            measure: _mean_over_groups(values)
-            for measure, values in getattr(found, name).items()
+            measure: _mean_over_groups(values, RANGES.get(measure, (0.0, 1.0)))
+            for measure, values in getattr(findings, name).items()
             if not (name == "itself" and measure in WITHOUT_REFERENCE)
         }
         for name in COMPARISONS
-        if getattr(found, name)
+        if getattr(findings, name)
     }
     return {
         "schema_version": SCHEMA_VERSION,
         **about,
-        "groups": found.groups,
-        "orders": found.orders,
-        "judgements_unknown": found.unknown,
-        "strategies": _mean_over_groups(found.strategies),
+        "groups": findings.groups,
+        "orders": findings.orders,
+        "judgements_unknown": findings.unknown,
+        "strategies": _mean_over_groups(findings.strategies),
         "agreement": comparisons,
         "by_group": {
-            name: {measure: _rounded_or_none(getattr(found, name)[measure]) for measure in measures}
+            name: {
+                measure: _rounded_or_none(getattr(findings, name)[measure]) for measure in measures
+            }
             for name, measures in comparisons.items()
         },
         "prompts": [group.prompt[:PROMPT_SHOWN] for group in groups],
-        "examples": _contradictions(found, groups, gold),
+        "examples": _contradiction_examples(findings, groups, gold),
     }
 
 
@@ -81,15 +84,15 @@ def _rounded_or_none(values: Sequence[float]) -> list[float | None]:
     return [round(value, DIGITS) if value == value else None for value in values]
 
 
-def _contradictions(
-    found: JudgeFindings, groups: Sequence[Group], gold: Sequence[Labeling | None] | None
+def _contradiction_examples(
+    findings: JudgeFindings, groups: Sequence[Group], gold: Sequence[Labeling | None] | None
 ) -> list[dict[str, Any]]:
     """Return the groups on which the judge contradicts itself most, with all its labels."""
-    flips = list(enumerate(found.itself.get("flips", [])))
-    worst = sorted((one for one in flips if one[1] > 0), key=lambda one: (-one[1], one[0]))
+    flips = list(enumerate(findings.itself.get("flips", [])))
+    worst = sorted((flip for flip in flips if flip[1] > 0), key=lambda flip: (-flip[1], flip[0]))
     return [
         _contradiction_example(
-            place, groups[place], found.labels[place], gold[place] if gold else None
+            place, groups[place], findings.labels[place], gold[place] if gold else None
         )
         for place, _ in worst[:MOST_EXAMPLES]
         if place < len(groups)
@@ -121,9 +124,9 @@ def _cut_text(text: str) -> str:
 
 def audit_in_words(record: dict[str, Any]) -> list[str]:
     """Write a few sentences for a reader who does not know the measures, most important first."""
-    found, judge = record["agreement"], record["judge"]
+    agreement, judge = record["agreement"], record["judge"]
     method = methods.labels.get(record["method"], record["method"])
-    itself, gold = found.get("itself", {}), found.get("gold", {})
+    itself, gold = agreement.get("itself", {}), agreement.get("gold", {})
     lines = []
     if _has_value(itself.get("flips")):
         lines.append(f"When the judge “{judge}” sees the same samples in another order, "
@@ -159,9 +162,9 @@ def _share_text(estimate: dict[str, Any]) -> str:
 def audit_page(record: dict[str, Any]) -> str:
     """Write the audit as one HTML file, which asks no host for anything."""
     title = f"{record['judge']} on {record['file']}"
-    found = {"kind": "audit", "name": title, "verdict": audit_in_words(record), "arms": [],
+    data = {"kind": "audit", "name": title, "verdict": audit_in_words(record), "arms": [],
              "audit": record}  # fmt: skip
-    return Page("report", f"{title} · setrl judge-audit", files.plain_json(found)).html()
+    return Page("report", f"{title} · setrl judge-audit", files.plain_json(data)).html()
 
 
 def audit_markdown(record: dict[str, Any]) -> str:
@@ -190,7 +193,7 @@ def audit_markdown(record: dict[str, Any]) -> str:
 
 
 def write_audit(
-    found: JudgeFindings,
+    findings: JudgeFindings,
     about: dict[str, Any],
     folder: Path,
     groups: Sequence[Group] = (),
@@ -200,7 +203,7 @@ def write_audit(
 
     `audit_record` has the same arguments.
     """
-    record = audit_record(found, about, groups, gold)
+    record = audit_record(findings, about, groups, gold)
     written = [folder / name for name in ("audit.json", "audit.md", "audit.html")]
     files.write_json(written[0], record)
     files.write_text(written[1], audit_markdown(record))
@@ -208,12 +211,12 @@ def write_audit(
     return written
 
 
-def _mean_over_groups(values: list[float]) -> dict[str, Any]:
+def _mean_over_groups(values: list[float], bounds: Bounds | None = None) -> dict[str, Any]:
     """Return a mean over groups for JSON: an undefined number is null."""
-    found = asdict(mean_over_problems(values))
-    found["groups"] = found.pop("problems")
-    del found["per_seed"]
-    return {key: value if value == value else None for key, value in found.items()}
+    estimate = asdict(mean_over_problems(values, bounds=bounds))
+    estimate["groups"] = estimate.pop("problems")
+    del estimate["per_seed"]
+    return {key: value if value == value else None for key, value in estimate.items()}
 
 
 def _mean_text(estimate: dict[str, Any] | None) -> str:

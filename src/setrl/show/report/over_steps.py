@@ -35,17 +35,17 @@ def smooth_on_common_steps(
     The runs of a control arm log at different steps: an update ends when its episodes do. `over`
     names another count that grows with the steps, such as resets.
     """
-    known = []
+    logged = []
     for metrics in (seed.metrics for seed in seeds if {key, over} <= set(seed.metrics)):
         defined = ~np.isnan(metrics[key])
         if defined.any():
-            known.append((metrics[over][defined], metrics[key][defined]))
-    if not known:
+            logged.append((metrics[over][defined], metrics[key][defined]))
+    if not logged:
         return None
-    first, last = max(steps[0] for steps, _ in known), min(steps[-1] for steps, _ in known)
-    points = min(200, *(len(steps) for steps, _ in known))
+    first, last = max(steps[0] for steps, _ in logged), min(steps[-1] for steps, _ in logged)
+    points = min(200, *(len(steps) for steps, _ in logged))
     steps_T = np.linspace(first, last, max(points, 2))
-    rows = [rolling_mean(np.interp(steps_T, *row), max(points // 10, 1)) for row in known]
+    rows = [rolling_mean(np.interp(steps_T, *row), max(points // 10, 1)) for row in logged]
     return steps_T, np.array(rows)
 
 
@@ -123,5 +123,5 @@ def rolling_mean(values: Floats, window: int) -> Floats:
 
 def mean_of_known(values: Floats) -> float:
     """Return the mean of all values but NaN; NaN without any."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else float("nan")

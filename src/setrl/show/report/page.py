@@ -73,8 +73,8 @@ def write_page(run_dir: Path, reference: str = "grpo", allow_damaged: bool = Fal
 
 def write_data(run: ReportedRun) -> None:
     """Write report.html, figures/*.png and summary.json of what was read into its folder."""
-    said = verdict_in_words(run)
-    files.write_json(run.path / NUMBERS, {**_summary_numbers(run), "verdict": said})
+    verdict = verdict_in_words(run)
+    files.write_json(run.path / NUMBERS, {**_summary_numbers(run), "verdict": verdict})
     (run.path / FIGURES).mkdir(exist_ok=True)
     drawn = charts(run)
     for chart in watched(drawn, "draw", len(drawn), unit="figure"):
@@ -179,7 +179,7 @@ def facts(run: ReportedRun) -> dict[str, str]:
     """How a run was made, by its run.json and config; what is unknown is left out."""
     seed, config = run.record, run.config
     git = seed.get("git") or {}
-    known = {
+    entries = {
         "status when this page was written": seed.get("status"),
         "created": seed.get("created"),
         "command": seed.get("command"),
@@ -193,7 +193,7 @@ def facts(run: ReportedRun) -> dict[str, str]:
         .format_map(config) if "samples_per_prompt" in config else "",
         "seeds": ", ".join(map(str, config.get("seeds") or ())),
     }  # fmt: skip
-    return {key: without_secrets(str(value)) for key, value in known.items() if value}
+    return {key: without_secrets(str(value)) for key, value in entries.items() if value}
 
 
 def _named_with_options(named: Any) -> str:
@@ -203,7 +203,7 @@ def _named_with_options(named: Any) -> str:
     key = "name" if "name" in named else "data"  # of a domain; of a file of problems
     name = str(named.get(key) or "")
     rest = {k: v for k, v in named.items() if k not in (key, "folder") and v is not None}
-    options = ", ".join(f"{other} {value}" for other, value in rest.items())
+    options = ", ".join(f"{option} {value}" for option, value in rest.items())
     return f"{name} ({options})" if options else name
 
 
@@ -263,7 +263,7 @@ def page_data(run: ReportedRun) -> dict[str, Any]:
     if run.kind == "control":
         return _round_numbers(plain_json(_control_page_data(run)))
     panels, constant = training_curves(run)
-    found = {
+    data = {
         "kind": "comparison",
         "name": run.name,
         "reference": run.summary.reference,
@@ -280,11 +280,11 @@ def page_data(run: ReportedRun) -> dict[str, Any]:
         "shares": share_curves(run),
         "time": step_times(run),
         "frontiers": [frontier_points(run, s, headline_k(s)) for s in run.splits],
-        "solved": [found for split in run.splits if (found := solved_by_one(run, split))],
+        "solved": [solved for split in run.splits if (solved := solved_by_one(run, split))],
         "letters": LETTERS,
         "views": run.views,
     }
-    return _round_numbers(plain_json(found))
+    return _round_numbers(plain_json(data))
 
 
 def _control_page_data(run: ReportedRun) -> dict[str, Any]:

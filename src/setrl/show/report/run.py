@@ -153,24 +153,30 @@ def data_of(
         name: _load_samples_of_arm(path, options)
         for name, path in _name_of_each_path(paths).items()
     }
-    reading = [line for one in loaded.values() for line in one.reading]
-    given = {name: {0: one} for name, one in loaded.items()}
-    shown = on_common({name: list(of.values()) for name, of in given.items()}, max(ks, default=1))
-    found = {name: {0: of_arm[0]} for name, of_arm in shown.arms.items()}
-    places = {*ks, *powers_of_two(min(of[0].n for of in found.values()))} if ks else ()
-    summary = summarise({GIVEN: given}, next(iter(found)), ks=sorted(places))
+    reading = [line for evaluation in loaded.values() for line in evaluation.reading]
+    given = {name: {0: evaluation} for name, evaluation in loaded.items()}
+    shown = on_common(
+        {name: list(by_seed.values()) for name, by_seed in given.items()}, max(ks, default=1)
+    )
+    evaluations = {name: {0: of_arm[0]} for name, of_arm in shown.arms.items()}
+    places = (
+        {*ks, *powers_of_two(min(by_seed[0].n for by_seed in evaluations.values()))} if ks else ()
+    )
+    summary = summarise({GIVEN: given}, next(iter(evaluations)), ks=sorted(places))
     split = summary.splits[GIVEN]
     reading += [f"note: {note}" for note in split.notes]
-    said = {name: contradiction(one) for name, one in loaded.items()}
-    more = [f"{name}: {note}" for name, note in said.items() if note]
-    summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *more))
+    contradictions = {name: contradiction(evaluation) for name, evaluation in loaded.items()}
+    contradiction_notes = [f"{name}: {note}" for name, note in contradictions.items() if note]
+    summary.splits[GIVEN] = dataclasses.replace(split, notes=(*split.notes, *contradiction_notes))
     run = ReportedRun(folder).knowing(
         kind="comparison",
-        record={"name": " and ".join(found), "command": command, "views": list(views)},
+        record={"name": " and ".join(evaluations), "command": command, "views": list(views)},
         config={},
-        arms={name: Arm(folder, name).knowing(seeds={}) for name in found},
-        looks={arm: dataclasses.replace(look, label=arm) for arm, look in looks([*found]).items()},
-        evaluations={GIVEN: found},
+        arms={name: Arm(folder, name).knowing(seeds={}) for name in evaluations},
+        looks={
+            arm: dataclasses.replace(look, label=arm) for arm, look in looks([*evaluations]).items()
+        },
+        evaluations={GIVEN: evaluations},
         summary=summary,
     )
     return run, reading

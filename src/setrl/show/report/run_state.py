@@ -112,8 +112,8 @@ def _failure_warnings(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str
 
 
 def _changed_log_warnings(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
-    found = [f"{arm}/seed_{one.number}/{name}" for one in seeds for name in changed_logs(one)]
-    return [f"Missing, or not what the run wrote: {first_of(found)}."] if found else []
+    paths = [f"{arm}/seed_{seed.number}/{name}" for seed in seeds for name in changed_logs(seed)]
+    return [f"Missing, or not what the run wrote: {first_of(paths)}."] if paths else []
 
 
 def _left_out_warnings(run: ReportedRun, arm: str, seeds: list[Seed]) -> list[str]:
@@ -159,7 +159,7 @@ def _never_had_set_credit(seed: Seed) -> bool:
 
 def env_steps_in_words(run: ReportedRun) -> str:
     """Say how many environment steps the evaluated training runs had, as they were counted."""
-    every = [steps for own in _steps_of_arms(run).values() for steps in own]
+    every = [steps for arm_steps in _steps_of_arms(run).values() for steps in arm_steps]
     if not every:
         return "Every arm gets the same number of environment steps, including the steps of vines"
     if not _are_close(every):
@@ -169,14 +169,14 @@ def env_steps_in_words(run: ReportedRun) -> str:
         )
     about = "" if min(every) == max(every) else "about "
     return (
-        f"Every arm had {about}the same number of environment steps ({_range(every)}), including "
-        "the steps of vines"
+        f"Every arm had {about}the same number of environment steps ({_range_text(every)}), "
+        "including the steps of vines"
     )
 
 
 def unequal(run: ReportedRun) -> list[str]:
     """Warn if the steps of training runs are not within a few percent of each other."""
-    every = [steps for own in _steps_of_arms(run).values() for steps in own]
+    every = [steps for arm_steps in _steps_of_arms(run).values() for steps in arm_steps]
     return (
         []
         if _are_close(every)
@@ -199,9 +199,11 @@ def _are_close(every: list[int]) -> bool:
 
 def _steps_by_arm_text(run: ReportedRun) -> str:
     steps = _steps_of_arms(run).items()
-    return in_a_row([f"{run.looks[arm].label} had {_range(own)}" for arm, own in steps])
+    return in_a_row(
+        [f"{run.looks[arm].label} had {_range_text(arm_steps)}" for arm, arm_steps in steps]
+    )
 
 
-def _range(steps: list[int]) -> str:
+def _range_text(steps: list[int]) -> str:
     fewest, most = min(steps), max(steps)
     return f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"

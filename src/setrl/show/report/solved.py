@@ -37,7 +37,13 @@ def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     given = run.evaluations[split.split]
     by_arm = on_common({arm: list(given[arm].values()) for arm in arms}).arms
     rates_AP = np.array(
-        [np.mean([of.correct_count_P / of.sizes for of in by_arm[arm]], axis=0) for arm in arms]
+        [
+            np.mean(
+                [evaluation.correct_count_P / evaluation.sizes for evaluation in by_arm[arm]],
+                axis=0,
+            )
+            for arm in arms
+        ]
     )
     solved_AP = rates_AP > 0
     alone_P = np.flatnonzero(solved_AP.sum(axis=0) == 1)
@@ -90,7 +96,7 @@ def _problem_example(
     for seed, evaluation in zip(run.evaluations[split][best], by_arm[best], strict=True):
         places = np.flatnonzero(evaluation.correct_PN[p]).tolist()
         number += len(places)
-        for place in _different_strategies_first(evaluation, p, places):
+        for place in _order_different_strategies_first(evaluation, p, places):
             strategy = _strategy_of_sample(evaluation, p, place)
             text = _text_of_sample(evaluation, p, place, seeds.get(seed), split)
             samples.setdefault((strategy, text), {
@@ -112,7 +118,9 @@ def _prompt_of_problem(by_arm: Mapping[str, Sequence[Evaluation]], p: int) -> st
     return next((prompt for prompt, name in names if prompt != name), names[0][1])
 
 
-def _different_strategies_first(evaluation: Evaluation, p: int, places: Sequence[int]) -> list[int]:
+def _order_different_strategies_first(
+    evaluation: Evaluation, p: int, places: Sequence[int]
+) -> list[int]:
     """Correct samples with different strategies first."""
     first = {_strategy_of_sample(evaluation, p, place): place for place in reversed(places)}
     ahead = sorted(first.values())
@@ -139,6 +147,6 @@ def _text_of_sample(
     path = file.parent / "samples" / file.name
     if not path.is_file() or path.stat().st_size > MOST_SAMPLE_BYTES:
         return None
-    wanted = f"{evaluation.ids[p]}/{place}"
+    sample_id = f"{evaluation.ids[p]}/{place}"
     lines = (line.record for line in json_lines.read(path, "leave_out"))
-    return next((cut(str(r.get("text", ""))) for r in lines if r.get("id") == wanted), None)
+    return next((cut(str(r.get("text", ""))) for r in lines if r.get("id") == sample_id), None)

@@ -59,7 +59,7 @@ LIGHT, DARK = (Theme(name, **colours) for name, colours in REGISTRY["themes"].it
 
 def numbers(arm: str) -> tuple[float, ...]:
     """Return the numbers in the name of an arm, which order the arms of a sweep."""
-    return tuple(float(found[0]) for found in looks.NUMBER.finditer(arm))
+    return tuple(float(match[0]) for match in looks.NUMBER.finditer(arm))
 
 
 def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
@@ -75,8 +75,8 @@ def place_in_sweep(arm: str, arms: Sequence[str]) -> str:
 
 def cut(text: str) -> str:
     """Return the first letters of text, and how many more it has: `setrl view` shows them all."""
-    more = len(text) - LETTERS
-    return text if more <= 0 else f"{text[:LETTERS]} … ({count(more, 'more letter')})"
+    hidden = len(text) - LETTERS
+    return text if hidden <= 0 else f"{text[:LETTERS]} … ({count(hidden, 'more letter')})"
 
 
 def main_arms(arms: Sequence[str]) -> list[str]:

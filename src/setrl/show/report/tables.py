@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,8 +136,10 @@ def task_tables(run: ReportedRun, split: SplitSummary) -> list[Table]:
     """Tabulate each arm and each paired difference by task, as `setrl compare` does."""
     start = "By task" if split.split == GIVEN else f"{split.split} split by task"
     arms = {run.looks[name].label: arm.by_task for name, arm in split.arms.items()}
-    gaps = {_difference_name(run, one): one.by_task for one in split.differences}
-    found = (
+    gaps = {
+        _difference_name(run, difference): difference.by_task for difference in split.differences
+    }
+    both = (
         _task_table(f"{start}: means with intervals", arms, _task_cell),
         _task_table(
             f"{start}: paired differences in points, each by itself",
@@ -145,24 +147,26 @@ def task_tables(run: ReportedRun, split: SplitSummary) -> list[Table]:
             lambda _, gap: _difference_cell(gap, 100),
         ),
     )
-    return [table for table in found if table.rows]
+    return [table for table in both if table.rows]
 
 
 def _task_table(
     caption: str, of: Mapping[str, ByTask[Value] | None], cell: Callable[[str, Value], Cell]
 ) -> Table:
-    found = {name: task_rows(one, (), cell) for name, one in of.items() if one is not None}
-    columns = next((titles for titles, _ in found.values()), [])
+    rows_by_name = {
+        name: task_rows(by_task, (), cell) for name, by_task in of.items() if by_task is not None
+    }
+    columns = next((titles for titles, _ in rows_by_name.values()), [])
     rows = tuple(
         (f"{task}: {name}", (Cell(f"{problems:,}", value=problems), *cells))
-        for of_task in zip(*(rows for _, rows in found.values()), strict=True)
-        for name, (task, problems, cells) in zip(found, of_task, strict=True)
+        for of_task in zip(*(rows for _, rows in rows_by_name.values()), strict=True)
+        for name, (task, problems, cells) in zip(rows_by_name, of_task, strict=True)
     )
     return Table(caption, ("problems", *columns), rows)
 
 
-def _task_cell(_metric: str, found: Estimate) -> Cell:
-    return Cell(percent(found.value), (interval(found.ends, 100),), found.value)
+def _task_cell(_metric: str, estimate: Estimate) -> Cell:
+    return Cell(percent(estimate.value), (interval(estimate.ends, 100),), estimate.value)
 
 
 def _difference_name(run: ReportedRun, difference: ArmDifference) -> str:
@@ -247,7 +251,7 @@ def _estimate_cell(
     if estimate is None:
         return NONE
     digits = DIGITS[scale]
-    details = [interval(estimate.ends, scale, digits)]
+    details = [interval(estimate.ends, scale, digits), *_note_missing_problems(estimate)]
     if len(arm.seeds) > 1:
         values = ", ".join(plain(scale * value, digits) for value in estimate.per_seed)
         details.append(f"seeds {values}")
@@ -265,10 +269,16 @@ def _difference_cell(difference: Difference | None, scale: int) -> Cell:
     digits = DIGITS[scale]
     return Cell(
         signed(scale * difference.value, digits),
-        (interval(difference.ends, scale, digits),),
+        (interval(difference.ends, scale, digits), *_note_missing_problems(difference)),
         difference.value,
         _judge_shown_difference(difference, scale),
     )
+
+
+def _note_missing_problems(estimate: Estimate | Difference) -> Iterator[str]:
+    """Say of how many problems a mean is, where some have no value."""
+    if estimate.missing:
+        yield f"{estimate.problems:,} of {estimate.problems + estimate.missing:,} problems"
 
 
 def _judge_shown_difference(difference: Difference, scale: int) -> Verdict:

@@ -50,13 +50,13 @@ def verdict_in_words(run: ReportedRun) -> list[str]:
         alone = [
             _single_arm_sentence(run, hardest, arm, k) for arm in main_arms(list(hardest.arms))
         ]
-        return [*alone, *_kept_strategies(run, usual), *_left_out_sentences(run)]
+        return [*alone, *_kept_strategies_sentences(run, usual), *_left_out_sentences(run)]
     compared = [
         line
         for name in dict.fromkeys([hardest.split, usual.split])
         for line in _comparison_sentences(run, name)
     ]
-    strategies = _strategy_sentences(run) or _kept_strategies(run, usual)
+    strategies = _strategy_sentences(run) or _kept_strategies_sentences(run, usual)
     return [
         *compared,
         *_base_sentences(run, hardest, k),
@@ -90,7 +90,7 @@ def _left_out_sentences(run: ReportedRun) -> list[str]:
     return [f"{note}." for note in dict.fromkeys(notes)]
 
 
-def _kept_strategies(run: ReportedRun, split: SplitSummary) -> list[str]:
+def _kept_strategies_sentences(run: ReportedRun, split: SplitSummary) -> list[str]:
     """How many of the base's correct strategies each arm keeps."""
     k = headline_k(split)
     means = means_of(split, f"correct_strategies@{k}")
@@ -114,26 +114,26 @@ def _base_sentences(run: ReportedRun, split: SplitSummary, k: int) -> list[str]:
     """Say what the base solves: training that only matches it has found nothing new."""
     if BASE not in split.arms or run.summary.reference == BASE:
         return []
-    more = f" and {_solved_share(split, BASE, k)} with {_tries_text(k)}" if k > 1 else ""
+    many_tries = f" and {_solved_share(split, BASE, k)} with {_tries_text(k)}" if k > 1 else ""
     problems = f"{'these' if split.split == GIVEN else split.split} problems"
     start = f"Before training, the base solves {_solved_share(split, BASE, 1)} of {problems}"
     colder = [arm for arm in split.arms if is_base(arm) and arm != BASE]
     return [
-        f"{start} with one try{more}.",
+        f"{start} with one try{many_tries}.",
         *(_colder_base_sentence(run, split, arm) for arm in colder),
     ]
 
 
 def _colder_base_sentence(run: ReportedRun, split: SplitSummary, base: str) -> str:
     """Say what the base solves at a low temperature, and what trained arms do at the same one."""
-    said = [f"the base solves {_solved_share(split, base, 1)} with one try, without any training"]
+    parts = [f"the base solves {_solved_share(split, base, 1)} with one try, without any training"]
     for arm in split.arms:
-        if base_as_cold(arm) == base and (found := split.difference(arm, base)) is not None:
-            gap = found.metrics[FIRST]
+        if base_as_cold(arm) == base and (difference := split.difference(arm, base)) is not None:
+            gap = difference.metrics[FIRST]
             label = run.looks[arm.partition(HEAT)[0]].label
-            more = f"{_solved_share(split, arm, 1)}, {points(gap.value, gap.ends)}"
-            said.append(f"{label} {more}")
-    return f"Sampled at temperature {split.arms[base].temperature:g}, {'; '.join(said)}."
+            solved = f"{_solved_share(split, arm, 1)}, {points(gap.value, gap.ends)}"
+            parts.append(f"{label} {solved}")
+    return f"Sampled at temperature {split.arms[base].temperature:g}, {'; '.join(parts)}."
 
 
 def _strategy_sentences(run: ReportedRun) -> list[str]:
@@ -143,9 +143,11 @@ def _strategy_sentences(run: ReportedRun) -> list[str]:
         return []
     sentences = []
     for difference in differences_to_reference(run, split):
-        label, other = (run.looks[arm].label for arm in (difference.arm, difference.against))
-        said = strategies_in_words(label, other, difference.metrics, difference.band)
-        sentences.append(said)
+        label, reference_label = (
+            run.looks[arm].label for arm in (difference.arm, difference.against)
+        )
+        sentence = strategies_in_words(label, reference_label, difference.metrics, difference.band)
+        sentences.append(sentence)
     return [sentence for sentence in sentences if sentence]
 
 
@@ -163,34 +165,39 @@ def _comparison_sentences(run: ReportedRun, name: str) -> list[str]:
 
 
 def _comparison_sentence(
-    run: ReportedRun, split: SplitSummary, shows: str, found: Sequence[ArmDifference]
+    run: ReportedRun, split: SplitSummary, shows: str, differences: Sequence[ArmDifference]
 ) -> str:
-    ordered = sorted(found, key=lambda one: -split.arms[one.arm].metrics[FIRST].value)
-    names = in_a_row([_arm_with_share(run, split, one.arm) for one in ordered])
-    reference = _arm_with_share(run, split, found[0].against)
+    ordered = sorted(
+        differences, key=lambda difference: -split.arms[difference.arm].metrics[FIRST].value
+    )
+    names = in_a_row([_arm_with_share(run, split, difference.arm) for difference in ordered])
+    reference = _arm_with_share(run, split, differences[0].against)
     start = f"With one try{on_problems(split.split)}{FORBIDDEN.get(split.split, '')}, "
     if shows == "unclear":
         is_open = (
-            f"it is open whether {names} solve{_verb_ending(found)} more problems than {reference}"
+            f"it is open whether {names} solve{_verb_ending(differences)} more problems than "
+            f"{reference}"
         )
         return (
             f"{start}{is_open}, or fewer{_gaps_text(ordered)}.{_seeds_text(ordered, split.seeds)}"
         )
-    verb = f"solve{_verb_ending(found)}"
+    verb = f"solve{_verb_ending(differences)}"
     return f"{start}{names} {verb} {WORDS[shows]} {reference}{_gaps_text(ordered)}."
 
 
-def _verb_ending(found: Sequence[ArmDifference]) -> str:
-    return "s" if len(found) == 1 else ""
+def _verb_ending(differences: Sequence[ArmDifference]) -> str:
+    return "s" if len(differences) == 1 else ""
 
 
-def _seeds_text(found: Sequence[ArmDifference], seeds: int) -> str:
+def _seeds_text(differences: Sequence[ArmDifference], seeds: int) -> str:
     """Say how many seeds would decide what is open, if the differences stay as they are."""
-    needed = [seeds_needed(one.metrics[FIRST], seeds) for one in found]
-    known = [number for number in needed if number is not None]
-    if seeds < 2 or len(known) < len(needed):
+    needed = [seeds_needed(difference.metrics[FIRST], seeds) for difference in differences]
+    decidable = [number for number in needed if number is not None]
+    if seeds < 2 or len(decidable) < len(needed):
         return ""
-    return f" If the differences stay so, about {max(known)} seeds decide it, instead of {seeds}."
+    return (
+        f" If the differences stay so, about {max(decidable)} seeds decide it, instead of {seeds}."
+    )
 
 
 def seeds_needed(difference: Difference, seeds: int) -> int | None:
@@ -202,19 +209,19 @@ def seeds_needed(difference: Difference, seeds: int) -> int | None:
         difference: Found with some seeds; its standard error is SE.
         seeds: How many.
     """
-    for wanted in range(max(2, seeds + 1), MOST_SEEDS + 1):
-        reach = t_quantile(wanted - 1, LEVEL) * difference.stderr * math.sqrt(seeds / wanted)
+    for number in range(max(2, seeds + 1), MOST_SEEDS + 1):
+        reach = t_quantile(number - 1, LEVEL) * difference.stderr * math.sqrt(seeds / number)
         if reach < abs(difference.value):
-            return wanted
+            return number
     return None
 
 
-def _gaps_text(found: Sequence[ArmDifference]) -> str:
+def _gaps_text(differences: Sequence[ArmDifference]) -> str:
     """Write the paired differences, which the verdict rests on; of many arms, only the tables."""
-    if len(found) > MOST_DIFFERENCES:
+    if len(differences) > MOST_DIFFERENCES:
         return ""
-    each = [one.metrics[FIRST] for one in found]
-    return f": {in_a_row([points(one.value, one.ends) for one in each])}"
+    gaps = [difference.metrics[FIRST] for difference in differences]
+    return f": {in_a_row([points(gap.value, gap.ends) for gap in gaps])}"
 
 
 def _arm_with_share(run: ReportedRun, split: SplitSummary, arm: str) -> str:
@@ -232,20 +239,20 @@ def _solved_share(split: SplitSummary, arm: str, k: int) -> str:
 
 def _single_arm_sentence(run: ReportedRun, split: SplitSummary, arm: str, k: int) -> str:
     """Say what an arm solves if there is no other to compare it with."""
-    more = f", and {_solved_share(split, arm, k)} with {_tries_text(k)}" if k > 1 else ""
-    one = _solved_share(split, arm, 1)
+    many_tries = f", and {_solved_share(split, arm, k)} with {_tries_text(k)}" if k > 1 else ""
+    one_try = _solved_share(split, arm, 1)
     problems = "the problems" if split.split == GIVEN else f"{split.split} problems"
-    return f"{run.looks[arm].label} solves {one} of {problems} with one try{more}."
+    return f"{run.looks[arm].label} solves {one_try} of {problems} with one try{many_tries}."
 
 
 def _lost_sentences(run: ReportedRun, split: SplitSummary) -> list[str]:
     """Whether training cost the reference what the base finds with many tries."""
     reference = run.summary.reference
-    found = split.difference(reference, BASE) if reference else None
-    if found is None or reference is None:
+    difference = split.difference(reference, BASE) if reference else None
+    if difference is None or reference is None:
         return []
-    k = pass_ks(found.metrics)[-1]
-    if judge_difference(found.at_once(f"pass@{k}")) != "below":
+    k = pass_ks(difference.metrics)[-1]
+    if judge_difference(difference.at_once(f"pass@{k}")) != "below":
         return []
     return [
         f"Training with {run.looks[reference].label} lost something: with {_tries_text(k)} on "

@@ -27,7 +27,7 @@ def writing_folder(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial_path(folder)
     partial.mkdir()
-    mode = _hide(partial)
+    mode = _hide_partial(partial)
     try:
         with disk_errors(folder):
             yield partial
@@ -50,27 +50,27 @@ def disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (number := _disk_error(error)) is None:
+        if (number := _disk_error_number(error)) is None:
             raise
         raise OSError(number, os.strerror(number), str(path)) from error
 
 
-def _disk_error(error: Exception) -> int | None:
+def _disk_error_number(error: Exception) -> int | None:
     """Return the number of an error of the disk that names no file; None for any other error."""
     if isinstance(error, OSError) and error.errno in OF_A_DISK:
         return error.errno if error.filename is None else None
     if isinstance(error, RunError) or not isinstance(error, _errors_of_libraries()):
         return None
-    if found := re.search(r"(?:os error|Errno) (\d+)", str(error)):
-        return int(found[1])
+    if match := re.search(r"(?:os error|Errno) (\d+)", str(error)):
+        return int(match[1])
     return errno.ENOSPC if "inline_container" in str(error) else None
 
 
 def _errors_of_libraries() -> tuple[type[Exception], ...]:
     """Return the classes of such errors; a library that was not imported raises none."""
     safetensors: Any = sys.modules.get("safetensors")
-    own = () if safetensors is None else (safetensors.SafetensorError,)
-    return (shutil.Error, RuntimeError, *own)
+    of_safetensors = () if safetensors is None else (safetensors.SafetensorError,)
+    return (shutil.Error, RuntimeError, *of_safetensors)
 
 
 def _partial_path(path: Path) -> Path:
@@ -78,7 +78,7 @@ def _partial_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
-def _hide(partial: Path) -> int:
+def _hide_partial(partial: Path) -> int:
     """Hide what is only partly written, as a killed process leaves it; return its usual mode."""
     mode = stat.S_IMODE(partial.stat().st_mode)
     partial.chmod(mode & stat.S_IRWXU)
@@ -111,8 +111,8 @@ def refuse_own_input(output: Path | None, *inputs: Path | None) -> None:
     """
     if output is None or not output.exists():
         return
-    for one in filter(None, inputs):
-        for path in one.rglob("*") if one.is_dir() else [one]:
+    for source in filter(None, inputs):
+        for path in source.rglob("*") if source.is_dir() else [source]:
             if path.exists() and path.samefile(output):
                 raise ConfigError(
                     f"the output {output} is the file that is read: give another output"
@@ -151,7 +151,7 @@ def writing_text(path: Path) -> Iterator[TextIO]:
         # JSON reads back halves of characters, as in file names that are not UTF-8, from this form.
         with disk_errors(path):
             with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
-                mode = _hide(partial)
+                mode = _hide_partial(partial)
                 yield file
             partial.chmod(stat.S_IMODE(path.stat().st_mode) if path.is_file() else mode)
             os.replace(partial, path)
@@ -185,7 +185,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:
     """Write an object as JSON; NaN and infinity, which JSON cannot hold, become null."""
-    encode = _encoder(indent).encode
+    encode = _json_encoder(indent).encode
     try:
         return encode(value)
     except ValueError:
@@ -193,7 +193,7 @@ def json_text(value: dict[str, Any], indent: int | None = None) -> str:
 
 
 @cache
-def _encoder(indent: int | None) -> json.JSONEncoder:
+def _json_encoder(indent: int | None) -> json.JSONEncoder:
     """Return an encoder that is made once, and not for every line of a file."""
     return json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False)
 

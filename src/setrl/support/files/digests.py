@@ -21,12 +21,12 @@ def digest(path: Path, size: int | None = None) -> str:
 
 @lru_cache(maxsize=1024)  # a file of weights is large, and asked about more than once
 def _cached_digest(path: Path, size: int, _changed: int, _place: int) -> str:
-    found = hashlib.sha256()
+    fingerprint = hashlib.sha256()
     with path.open("rb") as file:
         while size > 0 and (part := file.read(min(PART, size))):
-            found.update(part)
+            fingerprint.update(part)
             size -= len(part)
-    return found.hexdigest()[:16]
+    return fingerprint.hexdigest()[:16]
 
 
 def digests(folder: Path, paths: Iterable[Path]) -> dict[str, str]:
@@ -34,14 +34,14 @@ def digests(folder: Path, paths: Iterable[Path]) -> dict[str, str]:
     return {str(path.relative_to(folder)): digest(path) for path in sorted(paths)}
 
 
-def changed_file(folder: Path, known: Digests) -> str | None:
+def changed_file(folder: Path, recorded: Digests) -> str | None:
     """Return the first file of a folder that is missing or not what it was; None: all are right."""
-    return next(changed_files(folder, known), None)
+    return next(changed_files(folder, recorded), None)
 
 
-def changed_files(folder: Path, known: Digests) -> Iterator[str]:
+def changed_files(folder: Path, recorded: Digests) -> Iterator[str]:
     """Yield the files of a folder that are missing or not what they were."""
-    for name, wanted in known.items():
+    for name, fingerprint in recorded.items():
         path = folder / name
-        if not path.is_file() or digest(path) != wanted:
+        if not path.is_file() or digest(path) != fingerprint:
             yield name

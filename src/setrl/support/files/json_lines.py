@@ -172,12 +172,12 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Raises:
         ValueError: Naming a key that comes twice.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"has the key {twice!r} twice")
-    return found
+    return record
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

@@ -59,12 +59,12 @@ def refuse_other_kinds(path: Path, start: bytes | None = None, but: bytes | None
         with path.open("rb") as file:
             start = file.read(OPENING)
     text = text_of(start)[:20].lower()
-    found = [
+    reasons = [
         *(what for mark, what in _KINDS.items() if start.startswith(mark) and mark != but),
         *(what for mark, what in _TEXTS.items() if text.startswith(mark)),
     ]
-    if found:
-        raise DataError(f"{path}: {found[0]}")
+    if reasons:
+        raise DataError(f"{path}: {reasons[0]}")
     is_known = text[:1] in (b"[", b"{") or (but is not None and start.startswith(but))
     if not is_known and CONTROLS & {*start}:
         opening = start[:8].hex(" ")

@@ -27,8 +27,8 @@ _REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\
 _LOCK = threading.RLock()
 _own_modules: dict[Path, dict[str, ModuleType]] = {}  # a config's folder → its modules by name
 _announced: set[tuple[str, str]] = set()
-_code: dict[tuple[str, str], dict[str, str]] = {}  # reference, file → fingerprints of its code
-_last: dict[str, str] = {}  # reference → the file that it was loaded from last
+_fingerprints: dict[tuple[str, str], dict[str, str]] = {}  # reference, file → those of its code
+_last_file: dict[str, str] = {}  # reference → the file that it was loaded from last
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ def load_function(reference: str, config_dir: str | Path) -> LoadedFunction:
     Raises:
         ConfigError: If it cannot be loaded, or is not a function.
     """
-    found = load(reference, config_dir)
-    if not callable(found.value):
+    loaded = load(reference, config_dir)
+    if not callable(loaded.value):
         name = reference.partition(":")[2]
         raise ConfigError(
-            f"{reference}: {found.path}: {name} must be a function, got {found.value!r:.80}"
+            f"{reference}: {loaded.path}: {name} must be a function, got {loaded.value!r:.80}"
         )
-    return found
+    return loaded
 
 
 def load(reference: str, config_dir: str | Path) -> LoadedFunction:
@@ -79,7 +79,7 @@ def load(reference: str, config_dir: str | Path) -> LoadedFunction:
     folder = Path(config_dir).resolve()
     module = _import_module(module_name, folder, reference)
     path = getattr(module, "__file__", None) or f"the module {module_name}, which has no file"
-    _keep_code(reference, module_name, path, folder)
+    _keep_fingerprints(reference, module_name, path, folder)
     return LoadedFunction(_value_of_module(module, name, f"{reference}: {path}"), path)
 
 
@@ -92,15 +92,19 @@ def code_of(value: Any) -> dict[str, str]:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return {name: one for item in value for name, one in code_of(item).items()}
-    known = _code[value, _last[value]] if is_reference(value) and value in _last else {}
-    return {f"{value} ({file})": one for file, one in known.items()}
+        return {name: fingerprint for item in value for name, fingerprint in code_of(item).items()}
+    fingerprints = (
+        _fingerprints[value, _last_file[value]]
+        if is_reference(value) and value in _last_file
+        else {}
+    )
+    return {f"{value} ({file})": fingerprint for file, fingerprint in fingerprints.items()}
 
 
-def _keep_code(reference: str, name: str, path: str, folder: Path) -> None:
+def _keep_fingerprints(reference: str, name: str, path: str, folder: Path) -> None:
     """Keep the fingerprints of the code behind a reference when it is loaded first."""
-    _last[reference] = path
-    if (reference, path) in _code:
+    _last_file[reference] = path
+    if (reference, path) in _fingerprints:
         return
     home, package = Path(path).parent, Path(path).name == "__init__.py"
     for _ in range(name.count(".") + package):
@@ -110,9 +114,9 @@ def _keep_code(reference: str, name: str, path: str, folder: Path) -> None:
     if not is_ours:
         with suppress(ImportError):
             finder.import_hook(name)
-    found: list[Any] = list(finder.modules.values())  # modules of modulefinder, not of Python
-    files = {Path(one.__file__) for one in found if one.__file__}
-    _code[reference, path] = {} if is_ours else digests(home, {Path(path), *files})
+    modules: list[Any] = list(finder.modules.values())  # modules of modulefinder, not of Python
+    files = {Path(module.__file__) for module in modules if module.__file__}
+    _fingerprints[reference, path] = {} if is_ours else digests(home, {Path(path), *files})
 
 
 class _Finder(ModuleFinder):
@@ -154,20 +158,22 @@ def _value_of_module(module: ModuleType, name: str, where: str) -> Any:
     """Return the value of a module; `where` begins the message if it is missing."""
     if not hasattr(module, name):
         home = f"{module.__name__}."  # of a package, one of its modules
-        own = [
-            one
-            for one, value in vars(module).items()
+        functions = [
+            function
+            for function, value in vars(module).items()
             if callable(value) and f"{getattr(value, '__module__', None)}.".startswith(home)
         ]
-        near = get_close_matches(name, own, n=1)
-        guess = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(own) or 'none'}"
+        near = get_close_matches(name, functions, n=1)
+        guess = (
+            f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(functions) or 'none'}"
+        )
         raise ConfigError(f"{where} has no function {name!r}{guess}")
     return getattr(module, name)
 
 
 def _import_module(name: str, folder: Path, reference: str) -> ModuleType:
-    with _LOCK, _folder_first(folder):
-        _announce(reference, _file_of(name))
+    with _LOCK, _search_folder_first(folder):
+        _announce_once(reference, _file_of_module(name))
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -190,27 +196,27 @@ def _refuse_other_file(module: ModuleType, name: str, folder: Path) -> None:
     """Refuse a module of the folder if Python has already loaded another one of that name."""
     top = name.partition(".")[0]
     files = (folder / f"{top}.py", folder / top / "__init__.py")
-    own = next((file for file in files if file.exists()), None)
-    if own and not _is_within(module, folder):
+    own_file = next((file for file in files if file.exists()), None)
+    if own_file and not _is_within(module, folder):
         raise ConfigError(
-            f"{own} has the name of a module that Python already uses "
+            f"{own_file} has the name of a module that Python already uses "
             f"({getattr(module, '__file__', None) or 'built in'}): rename it"
         )
 
 
 @contextmanager
-def _folder_first(folder: Path) -> Iterator[None]:
+def _search_folder_first(folder: Path) -> Iterator[None]:
     """Let imports find the modules of this folder first, modules of the current folder last.
 
     They find no modules of other configs. Modules stay in `sys.modules` afterwards, where pickle
     and dataclasses look for them.
     """
-    for other in _own_modules.values():
-        for name, module in other.items():
+    for modules in _own_modules.values():
+        for name, module in modules.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]
-    own = _own_modules.setdefault(folder, {})
-    sys.modules.update(own)
+    folder_modules = _own_modules.setdefault(folder, {})
+    sys.modules.update(folder_modules)
     before, path = set(sys.modules), list(sys.path)
     sys.path[:] = [str(folder), *path, ""]
     importlib.invalidate_caches()  # the file may be younger than what Python knows of the folder
@@ -219,7 +225,9 @@ def _folder_first(folder: Path) -> Iterator[None]:
     finally:
         sys.path[:] = path
         new = {name: sys.modules[name] for name in set(sys.modules) - before}
-        own |= {name: module for name, module in new.items() if _is_within(module, folder)}
+        folder_modules |= {
+            name: module for name, module in new.items() if _is_within(module, folder)
+        }
 
 
 def _is_within(module: ModuleType | None, folder: Path) -> bool:
@@ -227,7 +235,7 @@ def _is_within(module: ModuleType | None, folder: Path) -> bool:
     return file is not None and Path(file).resolve().is_relative_to(folder)
 
 
-def _file_of(name: str) -> str | None:
+def _file_of_module(name: str) -> str | None:
     """Return the file that an import would run, without running it; None if no file is found."""
     top, _, rest = name.partition(".")
     try:
@@ -241,7 +249,7 @@ def _file_of(name: str) -> str | None:
     return str(next((file for file in files if file.is_file()), spec.origin))
 
 
-def _announce(reference: str, path: str | None) -> None:
+def _announce_once(reference: str, path: str | None) -> None:
     """Say once whose code runs, before it does; workers and other ranks are silent."""
     if reference.startswith("setrl."):  # our own function is not the user's code
         return

@@ -66,10 +66,10 @@ def _check_types(kind: Any, values: Mapping[str, Any], at: str) -> dict[str, Any
     from pydantic import ValidationError
 
     try:
-        found = _pydantic_model(kind).model_validate(dict(values))
+        checked = _pydantic_model(kind).model_validate(dict(values))
     except ValidationError as error:
         raise _error_of_key(kind, values, at, error.errors()) from None
-    return {name: getattr(found, name) for name in found.model_fields_set}
+    return {name: getattr(checked, name) for name in checked.model_fields_set}
 
 
 @functools.cache
@@ -82,9 +82,9 @@ def _pydantic_model(kind: Any) -> Any:
         strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True
     )
     keys: dict[str, Any] = {
-        one.name: (_type_in_yaml(hints[one.name]), ... if _is_required(one) else None)
-        for one in dataclasses.fields(kind)
-        if one.init
+        field.name: (_type_in_yaml(hints[field.name]), ... if _is_required(field) else None)
+        for field in dataclasses.fields(kind)
+        if field.init
     }
     return create_model(kind.__name__, __config__=strict, **keys)
 
@@ -103,7 +103,7 @@ def _type_in_yaml(hint: Any) -> Any:
 
 def _names_as_text(value: Any) -> Any:
     is_mapping = isinstance(value, Mapping)
-    return {str(key): one for key, one in value.items()} if is_mapping else value
+    return {str(key): item for key, item in value.items()} if is_mapping else value
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:
@@ -111,22 +111,26 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _error_of_key(
-    kind: type[Any], values: Mapping[str, Any], at: str, found: Sequence[Any]
+    kind: type[Any], values: Mapping[str, Any], at: str, errors: Sequence[Any]
 ) -> KeyedError:
     """Return the error of the key that is wrong: an unknown one first, as it explains others."""
     hints = get_type_hints(kind)
-    known = {one.name: hints[one.name] for one in dataclasses.fields(kind)}
-    for one in found:
-        if one["type"] == "extra_forbidden":
-            return unknown_key(one["loc"][0], known, at)
-    name = found[0]["loc"][0]
-    if found[0]["type"] == "missing":
+    key_types = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    for error in errors:
+        if error["type"] == "extra_forbidden":
+            return unknown_key(error["loc"][0], key_types, at)
+    name = errors[0]["loc"][0]
+    if errors[0]["type"] == "missing":
         where = f" of {at}" if at else ""
         return KeyedError(f"the key {name!r}{where} is missing", at)
-    wrong = [(_place_of_value(one["loc"], values), one) for one in found if one["loc"][0] == name]
+    wrong = [
+        (_place_of_value(error["loc"], values), error)
+        for error in errors
+        if error["loc"][0] == name
+    ]
     deepest, first = max(wrong, key=lambda each: len(each[0]))
-    words = [_error_in_words(one) for place, one in wrong if place == deepest]
-    words += ["null"] if deepest == [name] and type(None) in get_args(known[name]) else []
+    words = [_error_in_words(error) for place, error in wrong if place == deepest]
+    words += ["null"] if deepest == [name] and type(None) in get_args(key_types[name]) else []
     key = ".".join(str(part) for part in [at, *deepest] if isinstance(part, str) and part)
     return KeyedError(f"{key} must be {' or '.join(words)}, got {first['input']!r}", key)
 
@@ -141,18 +145,18 @@ def _error_in_words(error: Mapping[str, Any]) -> str:
 
 def _place_of_value(parts: Sequence[str | int], values: Any) -> list[str | int]:
     """Return the keys and positions of a value: pydantic also names the members of unions."""
-    found = []
+    place = []
     for part in parts:
         if (isinstance(values, Mapping) and part in values) or isinstance(part, int):
             values = values[part]
-            found.append(part)
-    return found
+            place.append(part)
+    return place
 
 
 def unknown_key(key: str, known: Collection[str], at: str = "") -> KeyedError:
     """Return the error of an unknown key, with the nearest known one."""
-    said = names.unknown(f"key of {at}" if at else "key", key, known)
-    return KeyedError(said, f"{at}.{key}".removeprefix("."))
+    message = names.unknown(f"key of {at}" if at else "key", key, known)
+    return KeyedError(message, f"{at}.{key}".removeprefix("."))
 
 
 def refuse_unknown(given: Collection[str], known: Collection[str], at: str) -> None:
@@ -169,14 +173,14 @@ def require(holds: object, key: str, must: str, value: Any) -> None:
 
 
 @contextmanager
-def blamed_on(key: str, said: str = "") -> Iterator[None]:
+def blamed_on(key: str, before: str = "") -> Iterator[None]:
     """Inside it, an error is an error of this key, unless it names its own key or a file."""
     try:
         yield
     except (KeyedError, DataError):
         raise
     except (ValueError, TypeError) as error:
-        raise KeyedError(f"{said}{error}", key) from error
+        raise KeyedError(f"{before}{error}", key) from error
 
 
 def refuse_other_choice(name: str, value: object, choices: Any) -> None:
@@ -185,5 +189,5 @@ def refuse_other_choice(name: str, value: object, choices: Any) -> None:
     Raises:
         KeyedError: If it is another value; the message gives all choices.
     """
-    known = get_args(choices)
-    require(value in known, name, f"be one of {', '.join(known)}", value)
+    allowed = get_args(choices)
+    require(value in allowed, name, f"be one of {', '.join(allowed)}", value)

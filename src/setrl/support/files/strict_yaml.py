@@ -46,10 +46,10 @@ class _NotMade(yaml.constructor.ConstructorError):
 
 def _not_made_text(node: yaml.Node, error: Exception) -> str:
     kind, text = node.tag.rpartition(":")[2], f"{node.value!s:.40}"
-    known = {"timestamp": "a date", "int": "a number", "float": "a number", "bool": "true or false"}
+    words = {"timestamp": "a date", "int": "a number", "float": "a number", "bool": "true or false"}
     why = f" ({error})" if isinstance(error, ValueError) else ""
     return (
-        f"{text!r} is read as {known.get(kind, kind)}, and is none{why}: correct it, or put quotes "
+        f"{text!r} is read as {words.get(kind, kind)}, and is none{why}: correct it, or put quotes "
         f"around it if it is text"
     )
 
@@ -77,10 +77,10 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, int]]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise KeyedError(f"{path}: cannot read the config: {reason}") from error
-    found, lines = parse(text, str(path))
-    if not isinstance(found, dict):
+    config, lines = parse(text, str(path))
+    if not isinstance(config, dict):
         raise KeyedError(f"{path}: a config must be a mapping of keys to values")
-    return found, lines
+    return config, lines
 
 
 def parse(text: str, where: str) -> tuple[Any, dict[str, int]]:
@@ -122,8 +122,8 @@ def _expanded_size(node: yaml.Node, sizes: dict[int, float]) -> float:
         parts = node.value if isinstance(node, yaml.SequenceNode) else ()
         if isinstance(node, yaml.MappingNode):
             parts = chain.from_iterable(node.value)
-        own = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
-        sizes[id(node)] = 1 + own + sum(_expanded_size(part, sizes) for part in parts)
+        letters = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
+        sizes[id(node)] = 1 + letters + sum(_expanded_size(part, sizes) for part in parts)
     return sizes[id(node)]
 
 
@@ -133,10 +133,10 @@ def mapping(text: str, what: str) -> dict[str, Any]:
     Raises:
         ConfigError: If it is not a mapping, saying what must be one.
     """
-    found, _ = parse(text, what)
-    if not isinstance(found, dict):
+    value, _ = parse(text, what)
+    if not isinstance(value, dict):
         raise ConfigError(f"{what} must be a mapping such as {{key: value}}, got {text!r}")
-    return found
+    return value
 
 
 def _lines_of_keys(node: yaml.Node, where: str) -> dict[str, int]:

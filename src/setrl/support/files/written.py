@@ -25,11 +25,11 @@ def written(folder: Path, tree: Tree) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         for pattern, ours in tree.items():
             if fnmatchcase(path.name, pattern):
-                yield from _ours_in(path, ours)
+                yield from _paths_of_ours(path, ours)
                 break
 
 
-def _ours_in(path: Path, ours: Callable[[Path], bool] | Tree) -> Iterator[Path]:
+def _paths_of_ours(path: Path, ours: Callable[[Path], bool] | Tree) -> Iterator[Path]:
     if path.is_symlink():
         yield path
     elif isinstance(ours, Mapping):

@@ -46,24 +46,39 @@ def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str
     return metrics | _measure_advantages(batch)
 
 
-def evaluation_metrics(batch: ScoredBatch) -> dict[str, float]:
-    """Measure samples that enter no loss: rewards, strategies, and pass@k for k = 1, 2, 4, …, N."""
-    if not has_outcomes(batch):
-        return _measure_samples(batch)
-    correct_BN = batch.samples.correct
-    known_BN = correct_BN[~np.isnan(correct_BN).any(axis=1)]
-    n, count_B = known_BN.shape[1], known_BN.sum(axis=1).astype(int)
-    ks = powers_of_two(n) if len(known_BN) else []
-    return _measure_samples(batch) | {
-        f"reward/pass@{k}": mean_of(pass_at_k(count_B, n, k)) for k in ks
-    }
+def evaluation_metrics(batch: ScoredBatch) -> dict[str, list[float]]:
+    """Measure samples that enter no loss: rewards, strategies, and pass@k for k = 1, 2, 4, …, N.
+
+    Returns:
+        The values of each metric, whose mean over all batches is logged: for pass@k one of each
+        prompt with k graded samples or more, so that each prompt counts once.
+    """
+    values = {key: [value] for key, value in _measure_samples(batch).items()}
+    return {**values, **_pass_at_powers(batch.samples.correct)} if has_outcomes(batch) else values
+
+
+def _pass_at_powers(correct_BN: np.ndarray) -> dict[str, list[float]]:
+    """Return pass@k of each prompt, from its graded samples, if there are k of them."""
+    graded_B = (~np.isnan(correct_BN)).sum(axis=1)
+    right_B = (correct_BN == 1).sum(axis=1)
+    passed: dict[str, list[float]] = {}
+    for k in powers_of_two(correct_BN.shape[1]):
+        enough_B = graded_B >= k
+        if enough_B.any():
+            values_B = pass_at_k(right_B[enough_B], graded_B[enough_B], k)
+            passed[f"reward/pass@{k}"] = values_B.tolist()
+    return passed
 
 
 def _measure_samples(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
-    metrics = {"reward/mean": mean_of(batch.samples.rewards)}
+    metrics = {
+        "reward/mean": mean_of(batch.samples.rewards),
+        "reward/unknown": mean_of(np.isnan(batch.rewards_BNR)),
+    }
     if has_outcomes(batch):
         metrics["reward/pass@1"] = mean_of(batch.samples.correct)
+        metrics["reward/ungraded"] = mean_of(np.isnan(batch.samples.correct))
     if batch.samples.strategies is not None:
         metrics |= _measure_strategies(batch, batch.samples.strategies)
     return metrics
@@ -78,14 +93,17 @@ def _measure_strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[s
     """Measure the strategies of the samples that have a label; NaN if none has."""
     known_BN = ~np.isnan(strategies_BN)
     is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
-    judged_BN, correct_BN = strategies_BN[is_judged_B], batch.samples.correct[is_judged_B] == 1
+    judged_BN, outcomes_BN = strategies_BN[is_judged_B], batch.samples.correct[is_judged_B]
+    correct_BN, is_graded_B = outcomes_BN == 1, ~np.isnan(outcomes_BN).all(axis=1)
     readable_BN = known_BN & (judged_BN != DEGENERATE)
     counts = _count_strategies(judged_BN, readable_BN)
     correct = _count_strategies(judged_BN, readable_BN & correct_BN)
     most = np.array([max(count.values(), default=np.nan) for count in counts])
     is_right_BN = correct_BN & known_BN
     of_correct = {
-        "strategies/correct_per_prompt": mean_of([len(count) for count in correct]),
+        "strategies/correct_per_prompt": mean_of(
+            [len(count) for count, graded in zip(correct, is_graded_B, strict=True) if graded]
+        ),
         "strategies/correct_degenerate": mean_of(judged_BN[is_right_BN] == DEGENERATE),
     }
     return {
@@ -139,10 +157,9 @@ def dead_groups(batch: ScoredBatch) -> np.ndarray:
 
 
 def _find_equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
-    """Return which prompts a filter on the variance of rewards would drop, (B,) bool."""
-    known_BN = ~np.isnan(rewards_BN)
-    least = np.where(known_BN, rewards_BN, np.inf).min(axis=1)
-    return np.where(known_BN, rewards_BN, -np.inf).max(axis=1) <= least
+    """Return which of the prompts with a reward a filter on their variance would drop, bool."""
+    rewards_BN = rewards_BN[~np.isnan(rewards_BN).all(axis=1)]
+    return np.nanmax(rewards_BN, axis=1) <= np.nanmin(rewards_BN, axis=1)
 
 
 def mean_of(values: Any) -> float:
@@ -173,7 +190,7 @@ def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> li
             prompt,
             {key: values_BN[b] for key, values_BN in columns.items()},
             step=step,
-            **_mark_unjudged(batch.samples.strategies, b),
+            **_mark_unjudged(batch, b),
             counterfactual={name: values_BN[b].tolist() for name, values_BN in compared.items()},
         )
         for b, prompt in enumerate(batch.samples.prompts)
@@ -213,8 +230,9 @@ def _credit_by_others(batch: ScoredBatch) -> dict[str, np.ndarray]:
     return {name: method.advantages(batch.samples).values_BN for name, method in compared.items()}
 
 
-def _mark_unjudged(strategies_BN: np.ndarray | None, b: int) -> dict[str, Any]:
+def _mark_unjudged(batch: ScoredBatch, b: int) -> dict[str, Any]:
     """Mark the record of a prompt that could not be judged, as `setrl judge` does."""
-    if strategies_BN is None or not np.isnan(strategies_BN[b]).all():
+    strategies_BN = batch.samples.strategies
+    if batch.judging is None or strategies_BN is None or not np.isnan(strategies_BN[b]).all():
         return {}
     return {"judged": {"strategy": {"unknown": "the judge failed"}}}

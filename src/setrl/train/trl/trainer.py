@@ -35,7 +35,7 @@ from setrl.core import methods
 from setrl.core.schedules import Scheduled
 from setrl.judges import Judge
 from setrl.judges.base import fields_given
-from setrl.logs.importers.trl import LABEL_COLUMN
+from setrl.logs.importers.trl import CREDITED_COLUMN, LABEL_COLUMN
 from setrl.rewards import Combine, Truncation
 from setrl.samples.values import Label
 from setrl.support.errors import RunError
@@ -241,12 +241,17 @@ class SetCredit(Gathering):
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
+            credited: list[float] | None = batch.samples.rewards.ravel().tolist()
         else:
+            credited = None
             self._log_evaluation()
             labels = self._gathered_columns().strategies  # a judge is asked only in training
+        num_samples = len(inputs) * self.accelerator.num_processes
         if self.sources.strategies is not None or self.judge_queue is not None:
-            num_samples = len(inputs) * self.accelerator.num_processes
             self._log_labels(labels or [None] * num_samples)
+        if self._credits_another_reward:
+            columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
+            columns[CREDITED_COLUMN].extend(credited or [None] * num_samples)
         return output
 
     @override
@@ -270,8 +275,8 @@ class SetCredit(Gathering):
             batch = self._score_by_trainers_rules(replace(columns, cut=None), methods.dr_grpo())
             if self.combine is not None:
                 self._replace_logged_rewards("eval", batch.samples.rewards)
-            for key, value in evaluation_metrics(batch).items():
-                self._metrics["eval"][key].append(value)
+            for key, values in evaluation_metrics(batch).items():
+                self._metrics["eval"][key].extend(values)
 
     def _had_signal(self) -> bool:
         """Return whether the training had a signal before the checkpoint from which it resumed.
@@ -356,9 +361,14 @@ class SetCredit(Gathering):
         for key, value in statistics.items():
             self._metrics[mode][key][-1] = value
 
+    @property
+    def _credits_another_reward(self) -> bool:
+        """Whether the credited reward may differ from the sum that TRL logs."""
+        return self.combine is not None or self.truncated.policy == "punish"
+
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
-        if self.combine is not None or self.truncated.policy == "punish":
+        if self._credits_another_reward:
             self._replace_logged_rewards("train", batch.samples.rewards)
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():

@@ -68,16 +68,16 @@ class Questions:
     def __init__(self, catalogue: Catalogue, patience: float | None = None) -> None:
         self.catalogue = catalogue
         self.patience = patience
-        self._found: Found | None = None
+        self._contents: Found | None = None
         self._search: Search | None = None
 
     def runs(self, request: Request) -> dict[str, Any]:
         """Everything that the folder holds, looked for again."""
-        found = self._found = self.catalogue.look()
+        contents = self._contents = self.catalogue.look()
         return {
             "folder": self.catalogue.root.name or str(self.catalogue.root),
-            "runs": [_describe_entry(entry) for entry in found.entries.values()],
-            "notes": list(found.notes),
+            "runs": [_describe_entry(entry) for entry in contents.entries.values()],
+            "notes": list(contents.notes),
         }
 
     def groups(self, request: Request) -> dict[str, Any]:
@@ -85,15 +85,15 @@ class Questions:
         query = request.query_params
         index, step = self._index_of_log(request), query.get("step", "all")
         groups, progress = index.of_all(self.patience) if step == "all" else (
-            index.of_step(_whole_number(step)), None)  # fmt: skip
+            index.of_step(_read_whole_number(step)), None)  # fmt: skip
         beside = self._compared_log(request)
-        other = None if beside is None else beside.index.of_all(self.patience)[0]
+        compared = None if beside is None else beside.index.of_all(self.patience)[0]
         text = query.get("text", "")
         searched, hits = self._search_samples(request, index, groups, text)
-        table = PageTable.of(groups, other)
+        table = PageTable.of(groups, compared)
         chosen = table.chosen(query.get("show") or "all", text, hits)
         chosen = table.ordered(chosen, query.get("sort", "step"), query.get("desc") == "1")
-        start = max(0, _whole_number(query.get("from", "0")))
+        start = max(0, _read_whole_number(query.get("from", "0")))
         return {
             "total": len(groups.rows),
             "chosen": len(chosen),
@@ -111,8 +111,8 @@ class Questions:
     def group(self, request: Request) -> dict[str, Any]:
         """One group: its samples and why each got its credit."""
         step, place = (
-            _whole_number(request.query_params["step"]),
-            _whole_number(request.query_params["place"]),
+            _read_whole_number(request.query_params["step"]),
+            _read_whole_number(request.query_params["place"]),
         )
         size = request.query_params.get("set_size")
         index = self._index_of_log(request)
@@ -120,7 +120,7 @@ class Questions:
         rows = index.of_step(step, self.patience and SOON).rows["place"]
         number = int(np.searchsorted(rows, place)) if index.log.by_step else place
         k, method = (
-            None if size is None else _whole_number(size),
+            None if size is None else _read_whole_number(size),
             request.query_params.get("method"),
         )
         return {
@@ -134,28 +134,28 @@ class Questions:
 
     def text(self, request: Request) -> dict[str, Any]:
         """Return a part of a long sample."""
-        start = max(0, _whole_number(request.query_params.get("from", "0")))
-        index, step, place, sample = self._sample_place(request)
+        start = max(0, _read_whole_number(request.query_params.get("from", "0")))
+        index, step, place, sample = self._read_sample_place(request)
         text = index.log.group(step, place).texts[sample]
         return {"text": text[start : start + TEXT_PART], "from": start, "length": len(text)}
 
     def raw(self, request: Request) -> dict[str, Any]:
         """Return a sample as the log has it."""
-        index, step, place, sample = self._sample_place(request)
+        index, step, place, sample = self._read_sample_place(request)
         return {"fields": _shorten_texts(index.log.raw(step, place, sample))}
 
     def elsewhere(self, request: Request) -> dict[str, Any]:
         """Return where the same problem was sampled: other arms, seeds, steps and runs."""
-        index, step, place, _ = self._sample_place(request)
+        index, step, place, _ = self._read_sample_place(request)
         group = index.log.group(step, place)
         here = (index, step, place)
         split, patience = request.query_params.get("split", ""), self.patience and SOON
         return same_problem(self.known(), split, group, here, patience)
 
-    def _sample_place(self, request: Request) -> tuple[LogIndex, int, int, int]:
+    def _read_sample_place(self, request: Request) -> tuple[LogIndex, int, int, int]:
         query = request.query_params
         step, place, sample = (
-            _whole_number(query.get(name, "0")) for name in ("step", "place", "sample")
+            _read_whole_number(query.get(name, "0")) for name in ("step", "place", "sample")
         )
         return self._index_of_log(request), step, place, max(0, sample)
 
@@ -187,21 +187,21 @@ class Questions:
         """Return the training run that a request names."""
         query = request.query_params
         arm = self.entry(request).run.arms[query["arm"]]
-        return arm.seeds[_whole_number(query.get("seed", "0"))]
+        return arm.seeds[_read_whole_number(query.get("seed", "0"))]
 
     def _index_of_log(self, request: Request) -> LogIndex:
         query = request.query_params
         logs = self.entry(request).logs
-        log = query.get("split", ""), query["arm"], _whole_number(query.get("seed", "0"))
+        log = query.get("split", ""), query["arm"], _read_whole_number(query.get("seed", "0"))
         if log not in logs and not log[0] and self.seed(request):
             raise DataError("this training run has logged no groups")
         return logs[log]
 
     def known(self) -> Found:
         """Return what the folder held when it was last looked at."""
-        if self._found is None:
-            self._found = self.catalogue.look()
-        return self._found
+        if self._contents is None:
+            self._contents = self.catalogue.look()
+        return self._contents
 
 
 def application(
@@ -289,7 +289,7 @@ def _stream_metrics(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[
     async def respond(request: Request) -> Response:
         try:
             path = (await run_in_threadpool(ask.seed, request)).metrics_file
-            cursor = _whole_number(request.headers.get("last-event-id", "0"))
+            cursor = _read_whole_number(request.headers.get("last-event-id", "0"))
         except (LookupError, ConfigError):
             return _problem_response(404, "there is no such training run")
         if not path.exists():
@@ -299,8 +299,8 @@ def _stream_metrics(ask: Questions, is_ending: Callable[[], bool]) -> Callable[[
         async def is_gone() -> bool:
             return is_ending() or await request.is_disconnected()
 
-        found = metrics.events(path, cursor, follow, is_gone)
-        return StreamingResponse(found, media_type="text/event-stream")
+        events = metrics.events(path, cursor, follow, is_gone)
+        return StreamingResponse(events, media_type="text/event-stream")
 
     return respond
 
@@ -314,7 +314,7 @@ def _problem_response(status: int, sentence: str) -> Response:
     return _json_response(status, {"error": sentence})
 
 
-def _whole_number(text: str) -> int:
+def _read_whole_number(text: str) -> int:
     """Return a whole number of the query.
 
     Raises:
@@ -354,8 +354,8 @@ def _describe_arms(
         about: dict[str, Any] = {"name": arm, "set_size": _set_size_of_arm(entry, arm), "seeds": []}
         steps = [] if index is None else list(index.log.files)
         has_metrics = (arm, seed) in entry.with_metrics
-        found = {"seed": seed, "has_metrics": has_metrics, "steps": steps}
-        arms.setdefault(arm, about)["seeds"].append(found)
+        seed_row = {"seed": seed, "has_metrics": has_metrics, "steps": steps}
+        arms.setdefault(arm, about)["seeds"].append(seed_row)
     return list(arms.values())
 
 

@@ -58,7 +58,7 @@ class Entry:
 
     def of_split(self, split: str) -> dict[tuple[str, int], LogIndex]:
         """Return (arm, seed) → groups."""
-        return {(arm, seed): log for (of, arm, seed), log in self.logs.items() if of == split}
+        return {(arm, seed): log for (name, arm, seed), log in self.logs.items() if name == split}
 
     @cached_property
     def with_metrics(self) -> set[tuple[str, int]]:
@@ -76,8 +76,8 @@ class Entry:
     @property
     def arms(self) -> list[str]:
         """Every arm, the arms of training first, and steps of arms last."""
-        known = (*(arm for arm, _ in self.trained), *(arm for _, arm, _ in self.logs))
-        return sorted(dict.fromkeys(known), key=lambda arm: ", step " in arm)
+        names = (*(arm for arm, _ in self.trained), *(arm for _, arm, _ in self.logs))
+        return sorted(dict.fromkeys(names), key=lambda arm: ", step " in arm)
 
     @property
     def splits(self) -> list[str]:
@@ -110,8 +110,8 @@ class Catalogue:
         self.root = root
         self.options = options or LogOptions()
         self._indexes: dict[tuple[Path, str], LogIndex] = {}
-        self._known: dict[tuple[Path, int, int], Literal["samples", "credited", ""]] = {}
-        self._why: dict[Path, str] = {}  # a file that is left out → why
+        self._kinds: dict[tuple[Path, int, int], Literal["samples", "credited", ""]] = {}
+        self._why_left_out: dict[Path, str] = {}  # a file that is left out → why
 
     def look(self) -> Found:
         """Return what the folder holds now."""
@@ -119,10 +119,10 @@ class Catalogue:
         notes: list[str] = []
         for folder, names in self._walk_folders():
             try:
-                found = list(self._entries_in_folder(folder, names))
-                entries += found
-                is_of_files = any(entry.run.kind == "files" for entry in found)
-                if is_of_files or (folder == self.root and not found):
+                folder_entries = list(self._entries_in_folder(folder, names))
+                entries += folder_entries
+                is_of_files = any(entry.run.kind == "files" for entry in folder_entries)
+                if is_of_files or (folder == self.root and not folder_entries):
                     notes += self._left_out_notes(folder, names)
             except (ConfigError, DataError, OSError) as error:
                 notes.append(explain(error))
@@ -131,13 +131,13 @@ class Catalogue:
 
     def _left_out_notes(self, folder: Path, names: list[str]) -> list[str]:
         """Say which files with names of logs are not shown, and why."""
-        paths = [folder / name for name in names if folder / name in self._why]
+        paths = [folder / name for name in names if folder / name in self._why_left_out]
         if not paths:
             return []
-        said = [f"{path.name} ({self._why[path]})" for path in paths[:SHOWN]]
-        more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
-        return [f"{folder}: left out: {', '.join(said)}{more}; `setrl view FILE` with options that "
-                "name its fields may read one"]  # fmt: skip
+        reasons = [f"{path.name} ({self._why_left_out[path]})" for path in paths[:SHOWN]]
+        rest = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+        return [f"{folder}: left out: {', '.join(reasons)}{rest}; `setrl view FILE` with options "
+                "that name its fields may read one"]  # fmt: skip
 
     def _walk_folders(self) -> Iterator[tuple[Path, list[str]]]:
         """Folders and the names of their files; what is inside a run belongs to the run."""
@@ -251,14 +251,14 @@ class Catalogue:
             return ""
         about = path.stat()
         key = (path, about.st_size, about.st_mtime_ns)
-        if key not in self._known:
+        if key not in self._kinds:
             is_long = path.suffix == ".json" and about.st_size > LONGEST_JSON
             if is_own_file(path):
-                self._known[key] = "samples"
+                self._kinds[key] = "samples"
             else:
-                self._known[key], why = ("", "it is long") if is_long else _kind_by_first_rows(path)
-                self._why |= {path: why} if why else {}
-        return self._known[key]
+                self._kinds[key], why = ("", "it is long") if is_long else _kind_by_first_rows(path)
+                self._why_left_out |= {path: why} if why else {}
+        return self._kinds[key]
 
     def _index_of_file(self, path: Path, tool: str | None = None) -> LogIndex:
         return self._kept_index(path, f"file {tool}", FileLog(path, self.options, tool))

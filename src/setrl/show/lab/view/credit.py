@@ -55,12 +55,14 @@ class Origin:
         make = methods.by_name.get(str(self.config.get("method")))
         if make is None:
             return None
-        read = signature(make).parameters
-        own = {} if set_size is None or "set_size" not in read else {"set_size": set_size}
+        parameters = signature(make).parameters
+        size = {} if set_size is None or "set_size" not in parameters else {"set_size": set_size}
         try:
             given = {
-                key: _first_of_schedule(value) for key, value in self.config.items() if key in read
-            } | own
+                key: _first_of_schedule(value)
+                for key, value in self.config.items()
+                if key in parameters
+            } | size
             return method_config.from_config({"method": self.config["method"], **given})
         except (ValueError, TypeError):  # of another version
             return None
@@ -78,7 +80,7 @@ def _first_of_schedule(value: Any) -> Any:
         return value
     if isinstance(value, int | float | None):
         return value
-    if isinstance(value, list) and all(isinstance(one, int | float) for one in value):
+    if isinstance(value, list) and all(isinstance(item, int | float) for item in value):
         return value
     raise ValueError(f"an argument must be a name or a number, got {value!r}")
 

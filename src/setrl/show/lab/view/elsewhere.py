@@ -36,13 +36,13 @@ class Other:
         return SEPARATOR.join((self.entry.id, self.split, self.arm, str(self.seed)))
 
 
-def other_of(found: Found, key: str) -> Other:
+def other_of(contents: Found, key: str) -> Other:
     """Return what a client names.
 
     Raises:
         LookupError: If there is no such log.
     """
-    entry = found.entries[key.partition(SEPARATOR)[0]]
+    entry = contents.entries[key.partition(SEPARATOR)[0]]
     return {other.key: other for split in entry.splits for other in _others_of_entry(entry, split)}[
         key
     ]
@@ -60,7 +60,7 @@ def _others_of_entry(entry: Entry, split: str) -> list[Other]:
 
 
 def same_problem(
-    found: Found,
+    contents: Found,
     split: str,
     group: Group,
     here: tuple[LogIndex, int, int],
@@ -69,7 +69,7 @@ def same_problem(
     """Return where a problem was sampled, too.
 
     Args:
-        found: Everything in the folder.
+        contents: Everything in the folder.
         split: The split of the group; "" is training.
         group: The group.
         here: Its log, step and place, which are left out.
@@ -80,7 +80,7 @@ def same_problem(
     """
     places: list[dict[str, Any]] = []
     unread = 0
-    for other in islice(_logs_near_first(found, split, here[0]), LOGS_READ):
+    for other in islice(_logs_near_first(contents, split, here[0]), LOGS_READ):
         index, progress = other.index.of_all(patience)
         unread += progress is not None
         places += [
@@ -91,9 +91,9 @@ def same_problem(
     return {"places": places[:MOST], "left_out": max(0, len(places) - MOST), "unread": unread}
 
 
-def _logs_near_first(found: Found, split: str, here: LogIndex) -> Iterator[Other]:
+def _logs_near_first(contents: Found, split: str, here: LogIndex) -> Iterator[Other]:
     """Yield the logs of a split, first the logs of the run that an index belongs to."""
-    entries = sorted(found.entries.values(), key=lambda entry: here not in entry.logs.values())
+    entries = sorted(contents.entries.values(), key=lambda entry: here not in entry.logs.values())
     for entry in entries:
         yield from _others_of_entry(entry, split)
 

@@ -168,7 +168,7 @@ def _missing_notes(samples: Sequence[Sample], origin: Origin) -> list[str]:
 
 
 def _methods_to_show(
-    known: Collection[str], k: int, chosen: str | None, origin: Origin
+    columns: Collection[str], k: int, chosen: str | None, origin: Origin
 ) -> dict[str, AnyMethod]:
     """Return the methods whose credit is shown: those that read what the log holds."""
     shown: dict[str, AnyMethod] = {
@@ -181,13 +181,13 @@ def _methods_to_show(
     }
     if (
         chosen in _offered_methods()
-        and (one := Origin("log", {"method": chosen}).method(k)) is not None
+        and (chosen_method := Origin("log", {"method": chosen}).method(k)) is not None
     ):
-        shown.setdefault(str(chosen), one)
-    if (own := origin.method(k)) is not None:
-        shown[str(origin.name)] = own
+        shown.setdefault(str(chosen), chosen_method)
+    if (logged_method := origin.method(k)) is not None:
+        shown[str(origin.name)] = logged_method
     return {
-        name: method for name, method in shown.items() if set(method.reads) <= {"rewards", *known}
+        name: method for name, method in shown.items() if set(method.reads) <= {"rewards", *columns}
     }
 
 

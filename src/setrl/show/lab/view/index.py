@@ -87,10 +87,10 @@ def disagreement(samples: Sequence[Sample]) -> float:
     >>> disagreement([Sample(answer=answer) for answer in "1123"])
     0.8333333333333334
     """
-    known: list[object] = [s.answer for s in samples if s.answer is not None]
-    known = known or [s.correct for s in samples if s.correct is not None]
-    pairs = len(known) * (len(known) - 1)
-    equal = sum(size * (size - 1) for size in Counter(known).values())
+    outcomes: list[object] = [s.answer for s in samples if s.answer is not None]
+    outcomes = outcomes or [s.correct for s in samples if s.correct is not None]
+    pairs = len(outcomes) * (len(outcomes) - 1)
+    equal = sum(size * (size - 1) for size in Counter(outcomes).values())
     return 1 - equal / pairs if pairs else math.nan
 
 
@@ -105,9 +105,9 @@ def strip(samples: Sequence[Sample]) -> str:
     >>> strip([Sample(strategy=s, correct=s != "z") for s in ("x", "z", "z", -1, None)])
     'A-A-B+-+?+'
     """
-    known = Counter(s.strategy for s in samples if s.strategy not in (None, DEGENERATE))
+    counts = Counter(s.strategy for s in samples if s.strategy not in (None, DEGENERATE))
     signs: dict[Any, str] = {DEGENERATE: "-", None: "?"}
-    signs |= {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(known.most_common())}
+    signs |= {name: chr(ord("A") + rank) for rank, (name, _) in enumerate(counts.most_common())}
     pairs = [signs[sample.strategy] + OUTCOME[sample.correct] for sample in samples]
     return "".join(sorted(pairs, key=lambda pair: (pair[0] in "-?", pair)))
 
@@ -120,9 +120,9 @@ def right_strategies(group: Group) -> set[int]:
 
 def name_of(sample: Sample) -> str | None:
     """Return what people call the strategy of a sample; None without one, or if it is unknown."""
-    read, label = sample.value("read"), sample.strategy
-    if isinstance(read, str):
-        return read
+    read_name, label = sample.value("read"), sample.strategy
+    if isinstance(read_name, str):
+        return read_name
     if label is None or label == DEGENERATE:
         return None
     return f"strategy {label}" if isinstance(label, int) else label
@@ -252,7 +252,7 @@ class LogIndex:
 
     def __init__(self, log: GroupLog) -> None:
         self.log = log
-        self._known: dict[int, tuple[tuple[int, int], FileIndex]] = {}
+        self._indexed: dict[int, tuple[tuple[int, int], FileIndex]] = {}
         self._lock = Lock()
         self._starting = Lock()
         self._work: _IndexWork | None = None
@@ -263,12 +263,12 @@ class LogIndex:
             return self.of_all(patience)[0]
         state = _file_state(self.log.files[step])
         with self._lock:
-            known = self._known.get(step)
-            if known is None or known[0] != state:
+            indexed = self._indexed.get(step)
+            if indexed is None or indexed[0] != state:
                 growing = _GrowingIndex()
                 growing.fill(self.log.groups(step))
-                known = self._known[step] = (state, growing.so_far())
-        return known[1]
+                indexed = self._indexed[step] = (state, growing.so_far())
+        return indexed[1]
 
     def of_all(self, patience: float | None = None) -> tuple[FileIndex, Progress | None]:
         """Return the groups of all steps, and how far the index is if it is not finished.
@@ -291,7 +291,7 @@ class LogIndex:
                     raise work.error
                 return groups, None  # `error` says what is wrong with the rest
         return joined(
-            [self._known[step][1] for step in self.log.files if step in self._known]
+            [self._indexed[step][1] for step in self.log.files if step in self._indexed]
         ), None
 
     @property
@@ -310,7 +310,7 @@ class LogIndex:
             if self._work is not None and self._work.is_alive():
                 return self._work
             states = {step: _file_state(path) for step, path in self.log.files.items()}
-            stale = [s for s, state in states.items() if self._known.get(s, (None,))[0] != state]
+            stale = [s for s, state in states.items() if self._indexed.get(s, (None,))[0] != state]
             if not stale:
                 return None
             if self._work is not None and self._work.error and self._work.states == states:
@@ -320,8 +320,8 @@ class LogIndex:
             return self._work
 
     def _rows_so_far(self, work: _IndexWork) -> FileIndex:
-        known = [self._known[step][1] for step in self.log.files if step in self._known]
-        return joined([*known, *work.so_far()])
+        parts = [self._indexed[step][1] for step in self.log.files if step in self._indexed]
+        return joined([*parts, *work.so_far()])
 
 
 class _IndexWork(Thread):
@@ -357,7 +357,7 @@ class _IndexWork(Thread):
         with suppress(ConfigError, DataError, OSError):  # which the whole file tells, too
             self._first.fill(log.first_groups(step))
         self._growing.fill(log.groups(step))
-        self._index._known[step] = (self.states[step], self._growing.so_far())
+        self._index._indexed[step] = (self.states[step], self._growing.so_far())
 
     def so_far(self) -> list[FileIndex]:
         """Return the groups of a long file that are there; the first ones may still grow."""

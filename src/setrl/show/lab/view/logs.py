@@ -140,7 +140,7 @@ class ToolLog(GroupLog):
     files: Mapping[int, Path]
     reader: LogReader
     options: LogOptions
-    _read: OrderedDict[int, list[Group]] = field(default_factory=OrderedDict, compare=False)
+    _kept_groups: OrderedDict[int, list[Group]] = field(default_factory=OrderedDict, compare=False)
     _lock: Any = field(default_factory=Lock, compare=False)
 
     @override
@@ -161,20 +161,20 @@ class ToolLog(GroupLog):
 
     def _groups_of_step(self, step: int) -> list[Group]:
         with self._lock:
-            if step not in self._read:
-                self._read[step] = self._load_groups(step)
-                while len(self._read) > FILES_KEPT:
-                    self._read.popitem(last=False)
-            return self._read[step]
+            if step not in self._kept_groups:
+                self._kept_groups[step] = self._load_groups(step)
+                while len(self._kept_groups) > FILES_KEPT:
+                    self._kept_groups.popitem(last=False)
+            return self._kept_groups[step]
 
     def _load_groups(self, step: int) -> list[Group]:
         notes: list[str] = []
         parts = list(self.reader.groups(self.files[step], self.options, notes))
         notes += self.reader.notice(parts)
-        said = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
+        sentences = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
         above = self.options.correct_above
         return [
-            replace(group, step=step, samples=with_outcomes(group.samples, above), notes=said)
+            replace(group, step=step, samples=with_outcomes(group.samples, above), notes=sentences)
             for group in merged(parts)
         ]
 
@@ -224,17 +224,17 @@ class FileLog(GroupLog):
     @override
     def group(self, step: int, place: int) -> Group:
         with self._lock:
-            return self._with_only_step(self._log_with_place(place)[place])
+            return self._set_only_step(self._log_with_place(place)[place])
 
     @override
     def origin(self, step: int, place: int) -> Origin:
         """Return where the advantages come from: `setrl credit` says it of each column it wrote."""
         with self._lock:
             log = self._log_with_place(place)
-            said = credit_record(log.items(place)[0][1], log.reader.list_path)
-        own = said.get("advantage")  # the only column that is read
-        if is_of_method(own):
-            return Origin("credit", own)
+            credit = credit_record(log.items(place)[0][1], log.reader.list_path)
+        column_credit = credit.get("advantage")  # the only column that is read
+        if is_of_method(column_credit):
+            return Origin("credit", column_credit)
         return Origin("loss" if log.source == "trl" else "log")
 
     @override
@@ -263,7 +263,7 @@ class FileLog(GroupLog):
         for place in range(len(log)):
             with self._lock:  # a reader's click reads the same file
                 group = next(groups)
-            yield place, self._with_only_step(group)
+            yield place, self._set_only_step(group)
 
     def _log_with_place(self, place: int) -> Log:
         if self._log is None:
@@ -273,7 +273,7 @@ class FileLog(GroupLog):
         return self._log
 
     @staticmethod
-    def _with_only_step(group: Group) -> Group:
+    def _set_only_step(group: Group) -> Group:
         return group if group.step == ONLY_STEP else replace(group, step=ONLY_STEP)
 
     def _set_share(self, share: float) -> None:

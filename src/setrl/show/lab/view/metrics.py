@@ -82,9 +82,9 @@ def chosen(record: dict[str, Any]) -> list[str]:
     The curated ones; of a run that has hardly any of them, such as one of control, its evaluation
     and then the first others.
     """
-    known = [key for key in CURATED if key in record]
-    if len(known) >= 3:
-        return known
+    curated = [key for key in CURATED if key in record]
+    if len(curated) >= 3:
+        return curated
     keys = sorted(key for key, value in record.items() if key != "step" and _is_number(value))
     return sorted(keys, key=lambda key: not key.startswith("evaluation/"))[:FEW]
 

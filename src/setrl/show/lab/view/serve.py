@@ -28,7 +28,7 @@ TRIED = 20  # ports from the usual one on, if none is asked for
 
 
 def serve(
-    catalogue: Catalogue, host: str, port: int | None, show: bool, said: Callable[[str], None]
+    catalogue: Catalogue, host: str, port: int | None, show: bool, tell: Callable[[str], None]
 ) -> None:
     """Open the page, and answer until Ctrl-C.
 
@@ -37,7 +37,7 @@ def serve(
         host: The address that is listened on.
         port: The port; by default the first free one from 8710 on.
         show: Open the page in the browser.
-        said: Called with the address once it can be opened.
+        tell: Called with the address once it can be opened.
 
     Raises:
         ConfigError: If the folder holds nothing, or the address cannot be used.
@@ -48,7 +48,7 @@ def serve(
     shown_host = f"[{host}]" if ":" in host else host
     address = f"http://{shown_host}:{listening.getsockname()[1]}/"
     address += f"?token={token}" if token else ""
-    said(address)
+    tell(address)
     if show:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     server = uvicorn.Server(
@@ -109,13 +109,13 @@ def refuse_empty(catalogue: Catalogue) -> None:
     root: Path = catalogue.root
     if not root.exists():
         raise ConfigError(f"{root}: no such folder")
-    found = catalogue.look()
+    contents = catalogue.look()
     if root.is_file():  # it was meant to be samples: what is wrong with it is said at once
-        for entry in found.entries.values():
+        for entry in contents.entries.values():
             for index in entry.logs.values():
                 next(index.log.first_groups(ONLY_STEP), None)
-    if not found.entries:
-        why = f" ({found.notes[0]})" if found.notes else ""
+    if not contents.entries:
+        why = f" ({contents.notes[0]})" if contents.notes else ""
         raise ConfigError(
             f"{root} holds no run of setrl, no completions of TRL, no log of verl, "
             f"tinker-cookbook, lm-eval, lighteval or Inspect, and no evaluation file{why}"

@@ -104,8 +104,8 @@ class PageTable:
             raise ConfigError(f"groups can be {', '.join(SHOWN)}, not {show[:40]!r}")
         keep = SHOWN[show](self.groups.rows)
         if text:
-            wanted = text.lower()
-            is_in = [wanted in words.prompt.lower() for words in self.groups.words]
+            sought = text.lower()
+            is_in = [sought in words.prompt.lower() for words in self.groups.words]
             keep &= np.array(is_in, dtype=bool) | self._is_hit(hits or set())
         return np.flatnonzero(keep)
 
@@ -133,10 +133,10 @@ class PageTable:
         """Return pass@1 of each task as `setrl evaluate` writes it; None if there is one task."""
         tasks_P = [words.task for words in self.groups.words]
         of_all = {"pass@1": self.values["pass1"][None]}
-        found = estimates_by_task(tasks_P, of_all, IntervalConfig())
-        if found is None:
+        estimates = estimates_by_task(tasks_P, of_all, IntervalConfig())
+        if estimates is None:
             return None
-        titles, rows = task_rows(found, (), with_interval)
+        titles, rows = task_rows(estimates, (), with_interval)
         shown = [[task, f"{problems:,}", *cells] for task, problems, cells in rows]
         return {"head": ["task", "problems", *titles], "rows": shown}
 
