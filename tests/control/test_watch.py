@@ -43,7 +43,7 @@ def run_dir(tmp_path_factory):
 
 def test_one_rollout_for_each_way_the_commonest_first(run_dir):
     resolved = watch._load_config(run_dir)
-    task, model = resolved.task, watch._trained_model(resolved, run_dir, "ppo", 0)
+    task, model = resolved.task, watch._load_trained_model(resolved, run_dir, "ppo", 0)
     found = watch.one_per_strategy(model, task, 5, 64, np.random.default_rng(0))
     assert len({one.label for one in found}) == len(found) == 5
     shares = [one.share for one in found]
@@ -159,9 +159,9 @@ def test_a_policy_without_success_has_nothing_to_watch(run_dir):
 
 def test_a_caption_says_what_its_numbers_are():
     cells = watch.Rollout(frozenset({10, 2, 1}), 0.125, ())
-    assert watch._caption_text(cells) == "12.5% of episodes\nstrategy 1, 2, 10"
+    assert watch._write_caption(cells) == "12.5% of episodes\nstrategy 1, 2, 10"
     assert (
-        watch._caption_text(watch.Rollout("left", 1.0, ())) == "100.0% of episodes\nstrategy left"
+        watch._write_caption(watch.Rollout("left", 1.0, ())) == "100.0% of episodes\nstrategy left"
     )
 
 

@@ -368,10 +368,10 @@ def test_the_share_of_ratios_that_are_clipped():
     answer = types.SimpleNamespace(loss_fn_outputs=[output])
     batch = JournalBatch(1, 0, [sample], {})
     clip = {"clip_low_threshold": 0.8, "clip_high_threshold": 1.2}
-    assert engine._agreement_of_policies(answer, batch, clip)[
-        "policy/outside_clip"
-    ] == pytest.approx(3 / 5)
-    assert "policy/outside_clip" not in engine._agreement_of_policies(answer, batch, {})
+    assert engine._measure_agreement(answer, batch, clip)["policy/outside_clip"] == pytest.approx(
+        3 / 5
+    )
+    assert "policy/outside_clip" not in engine._measure_agreement(answer, batch, {})
 
 
 @pytest.mark.parametrize("staleness", [1])

@@ -66,10 +66,10 @@ class Learner(ABC):
             self.resume(self.checkpoint)
             return
         self.begin()
-        if (path := self.start or self._pretrained_policy()) is not None:
+        if (path := self.start or self._make_pretrained_policy()) is not None:
             self.load_policy(path)
 
-    def _pretrained_policy(self) -> Path | None:
+    def _make_pretrained_policy(self) -> Path | None:
         """Return the file of the weights that all arms and seeds start from, made if missing."""
         task: Any = self.resolved.task
         if not task.demonstrations:
@@ -157,12 +157,12 @@ class Learner(ABC):
 
         It is asked between two updates: only there does a checkpoint hold all that matters.
         """
-        steps, asked = self.steps, self.stop.asked
+        steps, stops = self.steps, self.stop.asked
         self.on_step(steps)
         # After the last step, too: a longer run goes on from there.
         last = steps >= self.resolved.steps
         if steps and (
-            asked or last or is_due(self.resolved.config.checkpoint_every, before, steps)
+            stops or last or is_due(self.resolved.config.checkpoint_every, before, steps)
         ):
             save_checkpoint(self.run, steps, self.write)
-        return asked
+        return stops

@@ -97,7 +97,7 @@ def kept_policy(
         clone: Learns from demonstrations; returns the weights, and how good they are.
     """
     bases = [base for base in type(task).__mro__ if base.__module__ not in ("builtins", "abc")]
-    sources = dict.fromkeys(map(_source_bytes, [*bases, *code, Demonstrations]))
+    sources = dict.fromkeys(map(_read_source, [*bases, *code, Demonstrations]))
     digest = hashlib.sha256(b"\0".join(filter(None, sources)))
     about = {
         **{"schema_version": 1, "task": repr(task), "source": digest.hexdigest()[:12]},
@@ -115,7 +115,7 @@ def kept_policy(
     return folder / POLICY
 
 
-def _source_bytes(code: Any) -> bytes:
+def _read_source(code: Any) -> bytes:
     try:
         return Path(inspect.getfile(code)).read_bytes()
     except (TypeError, OSError):  # defined where no file is, such as in a notebook

@@ -67,7 +67,7 @@ def load_weights(path: Path, like: Weights) -> dict[str, np.ndarray]:
     with explain_unreadable(path):
         weights = load_file(path)
         refuse_unlike(
-            *({name: weight.shape for name, weight in of.items()} for of in (weights, like))
+            *({name: weight.shape for name, weight in named.items()} for named in (weights, like))
         )
     return weights
 

@@ -98,9 +98,9 @@ class ControlConfig(RunConfig):
         return {**values, "task": with_folder(task, folder), "arms": arms}
 
 
-def _check_arguments(given: Mapping[str, Any], at: str) -> None:
+def _check_arguments(arguments: Mapping[str, Any], at: str) -> None:
     """Refuse values that PPO cannot have, on both paths alike, before anything starts."""
     for name in (*PPO_KEYS, *OPTION_KEYS):
-        if name in given:
+        if name in arguments:
             with blamed_on(f"{at}.{name}", f"{at}: "):
-                check_argument(name, given[name])
+                check_argument(name, arguments[name])

@@ -55,8 +55,8 @@ def numbers_of(labels: Sequence[Hashable]) -> NDArray[np.float64]:
     >>> numbers_of(["left", -1, "right", "left", None])
     array([ 0., -1.,  1.,  0., nan])
     """
-    read = [_read_label(label) for label in labels]
-    return np.where([label is None for label in read], np.nan, _as_numbers(read))
+    parsed = [_read_label(label) for label in labels]
+    return np.where([label is None for label in parsed], np.nan, _number_labels(parsed))
 
 
 def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> NDArray[np.float64]:
@@ -69,12 +69,12 @@ def first_actions(vines_BN: Sequence[Sequence[Trajectory]]) -> NDArray[np.float6
 
 def numbers_for_metrics(labels: Sequence[Hashable]) -> NDArray[np.int64]:
     """Return labels as integers for metrics, which take what is unknown as no strategy."""
-    return np.array(_as_numbers([_read_label(label) for label in labels]), np.int64)
+    return np.array(_number_labels([_read_label(label) for label in labels]), np.int64)
 
 
-def _as_numbers(read: Sequence[Hashable]) -> tuple[int, ...]:
+def _number_labels(labels: Sequence[Hashable]) -> tuple[int, ...]:
     """Return labels as numbers, where what is unknown is of no strategy."""
-    return by_first_appearance(DEGENERATE if label is None else label for label in read)
+    return by_first_appearance(DEGENERATE if label is None else label for label in labels)
 
 
 def _read_label(label: Hashable) -> Hashable:

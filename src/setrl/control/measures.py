@@ -63,18 +63,20 @@ def _play_all(
     running = [_Episode(env, *next(waiting)) for env in envs]
     whole: dict[int, Trajectory] = {}
     while len(whole) < len(resets):
-        seen = stack([one.observations[-1] for one in running])
+        observations = stack([episode.observations[-1] for episode in running])
         # Episodes that have ended stay in the batch if none waits: equal batches sample equal
         # actions.
-        actions, _ = model.predict(seen, deterministic=False)
-        for position, one in enumerate(running):
-            if one.ended:
+        actions, _ = model.predict(observations, deterministic=False)
+        for position, episode in enumerate(running):
+            if episode.ended:
                 continue
-            one.step(one.env, actions[position], {})
-            if one.ended:
-                whole[one.index] = one.trajectory()
+            episode.step(episode.env, actions[position], {})
+            if episode.ended:
+                whole[episode.index] = episode.trajectory()
                 following = next(waiting, None)
-                running[position] = one if following is None else _Episode(one.env, *following)
+                running[position] = (
+                    episode if following is None else _Episode(episode.env, *following)
+                )
     return [whole[index] for index in range(len(resets))]
 
 
@@ -146,4 +148,4 @@ def strategy_metrics(
 
 def mean_length(episodes: Sequence[Trajectory]) -> float:
     """Return the mean number of steps; NaN without episodes."""
-    return float(np.mean([len(one) for one in episodes])) if episodes else float("nan")
+    return float(np.mean([len(episode) for episode in episodes])) if episodes else float("nan")

@@ -51,8 +51,8 @@ class PPOArguments:
     max_grad_norm: float = 0.5
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            check_argument(one.name, getattr(self, one.name))
+        for field in fields(self):
+            check_argument(field.name, getattr(self, field.name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +111,8 @@ def check_penalties(kl_coef: Any, kl_anchor: Any, ucb_coef: Any) -> None:
 
 def require_choice(name: str, value: object, choices: Any) -> None:
     """Refuse a value that is not one of the choices of a `Literal` type."""
-    if value not in (known := get_args(choices)):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+    if value not in (allowed := get_args(choices)):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
 def require_number(
@@ -130,5 +130,5 @@ def require_number(
     if (value is None and may_be_none) or (is_number and least <= value <= most):
         return
     span = f"≥ {least:g}" if most == inf else f"from {least:g} to {most:g}"
-    wanted = f"a {'whole ' * whole}number {span}{', or None' * may_be_none}"
-    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    requirement = f"a {'whole ' * whole}number {span}{', or None' * may_be_none}"
+    raise ValueError(f"{name} must be {requirement}, got {value!r}")

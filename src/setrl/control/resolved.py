@@ -120,15 +120,15 @@ def resolve(config: ControlConfig) -> ResolvedControl:
             f"total_steps must be at most {MOST_JAX_STEPS:,} on JAX, which counts them in 32 bits",
             "total_steps",
         )
-    return ResolvedControl(_written_out(config, task, arms, steps), task, arms, steps)
+    return ResolvedControl(_write_out_defaults(config, task, arms, steps), task, arms, steps)
 
 
-def _written_out(
+def _write_out_defaults(
     config: ControlConfig, task: ControlTask, arms: Mapping[str, ResolvedControlArm], steps: int
 ) -> ControlConfig:
     """Return the config with every default: it trains the same when a default changes."""
     ppo = {
-        **vars(_ppo_arguments(task)()),
+        **vars(_ppo_class(task)()),
         **_take_keys(dict(task.defaults), PPO_KEYS),
         **config.ppo,
     }
@@ -136,22 +136,22 @@ def _written_out(
     keys = {
         arm: {
             "algorithm": "ppo",
-            **ALGORITHMS[own.get("algorithm", "ppo")],
+            **ALGORITHMS[arm_keys.get("algorithm", "ppo")],
             **OPTIONS,
-            **_keys_of_vines(arms[arm], own),
-            **own,
+            **_list_vine_keys(arms[arm], arm_keys),
+            **arm_keys,
         }
-        for arm, own in config.arms.items()
+        for arm, arm_keys in config.arms.items()
     }
     return replace(config, ppo=ppo, arms=keys, total_steps=steps)
 
 
-def _keys_of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
+def _list_vine_keys(arm: ResolvedControlArm, arm_keys: Keys) -> dict[str, Any]:
     """Return the keys of an arm's vines and of its method, with their defaults."""
     vines = arm.vines if arm.model is None else arm.model.vines
     if vines is None:
         return {}
-    name = own.get("method", POLY_EPO)
+    name = arm_keys.get("method", POLY_EPO)
     return {
         "method": name,
         **method_config.defaults_of(name),
@@ -159,7 +159,7 @@ def _keys_of_vines(arm: ResolvedControlArm, own: Keys) -> dict[str, Any]:
     }
 
 
-def _ppo_arguments(task: ControlTask) -> type[PPOArguments]:
+def _ppo_class(task: ControlTask) -> type[PPOArguments]:
     """Return the class of PPO's arguments on the path that trains the task."""
     if not is_of_jax(task):
         return GymPPOArguments
@@ -181,12 +181,12 @@ def _make_arm(keys: Keys, config: ControlConfig, task: Any) -> ResolvedControlAr
 
     A REINFORCE arm keeps what makes it REINFORCE unless the arm itself changes it.
     """
-    own, method = dict(keys), None
-    algorithm = own.pop("algorithm", "ppo")
-    vines, options, ppo = (_take_keys(own, names) for names in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
+    rest, method = dict(keys), None
+    algorithm = rest.pop("algorithm", "ppo")
+    vines, options, ppo = (_take_keys(rest, names) for names in (VINE_KEYS, OPTION_KEYS, PPO_KEYS))
     if algorithm == "poly_ppo":
         also = (*VINE_KEYS, *OPTION_KEYS, *PPO_KEYS)
-        method = method_config.from_config({"method": POLY_EPO, **own}, also=also)
+        method = method_config.from_config({"method": POLY_EPO, **rest}, also=also)
     ppo = {
         **_take_keys(dict(task.defaults), PPO_KEYS),
         **config.ppo,
@@ -203,13 +203,13 @@ def _take_keys(keys: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _make_arm_on_gymnasium(
-    task: ControlTask, method: AnyMethod | None, given: Keys, ppo: Keys, options: Keys
+    task: ControlTask, method: AnyMethod | None, vine_keys: Keys, ppo: Keys, options: Keys
 ) -> ResolvedControlArm:
     from setrl.control.sb3.families import Vines
 
     vines = None
     if method is not None:
-        vines = Vines(task.make_env, task.label, task.score, **given)
+        vines = Vines(task.make_env, task.label, task.score, **vine_keys)
     check_vines(method, vines)
     if "num_trajectories" in ppo:
         raise ValueError(
@@ -221,16 +221,16 @@ def _make_arm_on_gymnasium(
 
 
 def _make_arm_on_jax(
-    gru: int | None, task: Any, method: AnyMethod | None, given: Keys, ppo: Keys, options: Keys
+    gru: int | None, task: Any, method: AnyMethod | None, vine_keys: Keys, ppo: Keys, options: Keys
 ) -> ResolvedControlArm:
     from setrl.control.jax.networks import ActorCritic
     from setrl.control.jax.poly_ppo import JaxPolyPPO
     from setrl.control.jax.update import PPOOptions
 
-    _refuse_on_jax(given, JAX_VINES)
+    _refuse_on_jax(vine_keys, JAX_VINES)
     options = {k: value for k, value in options.items() if k != "ucb_coef" or value}  # 0: none
     _refuse_on_jax({**ppo, **options}, [option.name for option in fields(PPOOptions)])
-    vines = None if method is None else VineChoices(**given)
+    vines = None if method is None else VineChoices(**vine_keys)
     widths = tuple(task.policy_kwargs.get("net_arch", (64, 64)))
     policy = ActorCritic(task.env.num_actions, widths, gru)
     arguments = PPOOptions(**ppo, **options)
@@ -238,9 +238,9 @@ def _make_arm_on_jax(
     return ResolvedControlArm(method, None, vars(arguments), options, model)
 
 
-def _refuse_on_jax(given: Iterable[str], known: Collection[str]) -> None:
+def _refuse_on_jax(keys: Iterable[str], known_keys: Collection[str]) -> None:
     """Refuse a key that only Stable-Baselines3's path has."""
-    for key in given:
-        if key not in known:
+    for key in keys:
+        if key not in known_keys:
             instead = ": an update has num_trajectories" if key in ("n_steps", "n_envs") else ""
             raise ValueError(f"{key} is not available on JAX{instead}")

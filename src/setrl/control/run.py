@@ -51,8 +51,8 @@ def run_control(
         KeyboardInterrupt: After Ctrl-C, once all checkpoints are written.
     """
     arms = ControlArms(resolved, Path(run_dir), cache_folder(cache))
-    how = {"overwrite": overwrite, "accept_changes": accept_changes}
-    return run_arms(arms, resolved.config, **how, show_progress=show_progress)
+    options = {"overwrite": overwrite, "accept_changes": accept_changes}
+    return run_arms(arms, resolved.config, **options, show_progress=show_progress)
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ def train_arm(
     """
 
     def train(checkpoint: Path | None) -> int:
-        given = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
-        learner: Learner = module_of_path(resolved).Learner(*given)
+        arguments = (resolved, arm, seed, cache, run, checkpoint, on_step, stop)
+        learner: Learner = module_of_path(resolved).Learner(*arguments)
         truncate(run, learner.steps)
         learner.learn()
         if learner.steps >= resolved.steps:
@@ -143,14 +143,14 @@ def train_arm(
             on_step(learner.steps)
         return learner.steps
 
-    own = resolved.arms[arm]
+    resolved_arm = resolved.arms[arm]
     about: dict[str, Any] = {
         "arm": arm,
         "seed": seed,
         "task": repr(resolved.task),
-        "method": repr(own.method),
+        "method": repr(resolved_arm.method),
     }
-    about |= {"ppo": dict(own.ppo), "policy": repr(dict(resolved.task.policy_kwargs))}
+    about |= {"ppo": dict(resolved_arm.ppo), "policy": repr(dict(resolved.task.policy_kwargs))}
     return train_on(run, run.outcome_file, resolved.steps, on_step, train, **about)
 
 

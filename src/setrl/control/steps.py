@@ -63,11 +63,11 @@ def scale_set_advantages(
     The mean is not subtracted: their baseline centres set advantages at each state. What is
     smaller than `floor` is rounding, and is not scaled up to 1.
     """
-    kept = [part.from_sets if part.usable is None else part.from_sets & part.usable
+    masks = [part.from_sets if part.usable is None else part.from_sets & part.usable
             for part in parts]  # fmt: skip
-    squares = [xp.where(own, part.advantages, 0.0) ** 2
-               for own, part in zip(kept, parts, strict=True)]  # fmt: skip
-    total, count = sum(each.sum() for each in squares), sum(own.sum() for own in kept)
+    squares = [xp.where(mask, part.advantages, 0.0) ** 2
+               for mask, part in zip(masks, parts, strict=True)]  # fmt: skip
+    total, count = sum(square.sum() for square in squares), sum(mask.sum() for mask in masks)
     size = xp.maximum(xp.sqrt(total / xp.maximum(count, 1)), floor)
     return [
         part._replace(advantages=xp.where(part.from_sets, part.advantages / size, part.advantages))

@@ -111,7 +111,7 @@ class Growing:
 def join_trunk_and_vine(trunk: Trajectory, time: int, vine: Trajectory) -> Trajectory:
     """Return a vine's whole episode: the trunk's steps before `time`, then the vine's steps."""
     # A part without steps has empty actions, whose shape could not be joined.
-    actions = [each for each in (trunk.actions_T[:time], vine.actions_T) if len(each)]
+    actions = [part for part in (trunk.actions_T[:time], vine.actions_T) if len(part)]
     return Trajectory(
         observations=on_arrays(
             lambda before, after: np.concatenate([before[:time], after]),
@@ -134,7 +134,7 @@ def rest_of_trunk(trunk: Trajectory, time: int) -> Trajectory:
         actions_T=trunk.actions_T[time:],
         rewards_T=trunk.rewards_T[time:],
         infos=trunk.infos[time:],
-        extras={name: select_steps(each, slice(time, None)) for name, each in trunk.extras.items()},
+        extras={name: select_steps(part, slice(time, None)) for name, part in trunk.extras.items()},
         origin=None,
     )
 
@@ -143,7 +143,7 @@ def on_arrays(function: Callable[..., Any], *values: Any) -> Any:
     """Apply `function` to arrays; for dicts and tuples of arrays, to each array inside."""
     first = values[0]
     if isinstance(first, dict):
-        return {key: on_arrays(function, *(each[key] for each in values)) for key in first}
+        return {key: on_arrays(function, *(value[key] for value in values)) for key in first}
     if isinstance(first, tuple):
         return tuple(on_arrays(function, *column) for column in zip(*values, strict=True))
     return function(*values)
@@ -156,7 +156,7 @@ def stack(items: Sequence[Any]) -> Any:
     {'image': array([[0, 0],
            [1, 1]]), 'direction': array([3, 2])}
     """
-    return on_arrays(lambda *arrays: np.stack([np.asarray(each) for each in arrays]), *items)
+    return on_arrays(lambda *arrays: np.stack([np.asarray(array) for array in arrays]), *items)
 
 
 def concatenated(observations: Sequence[Any]) -> Any:

@@ -154,8 +154,8 @@ def _check_fields(method: AnyMethod, vines: VineChoices, task: object | None) ->
         name = givers[field]
         return f"give Vines({name}=...)" if task is None else f"the task has no {name}"
 
-    given = [field for field, name in givers.items() if getattr(giver, name, None) is not None]
-    check_given(method.reads, given, method.name, remedy)
+    fields = [field for field, name in givers.items() if getattr(giver, name, None) is not None]
+    check_given(method.reads, fields, method.name, remedy)
 
 
 def vine_advantages(
@@ -219,7 +219,7 @@ def credit_by_action(method: Method, samples: Samples, actions_BN: np.ndarray) -
         without_B = plain.advantages(replace(samples, mask=others_BN)).mean_B
         counts = zip(has_credit_BN.sum(axis=1), others_BN.sum(axis=1), strict=True)
         odds_B = np.array(
-            [_odds_without_action(int(all_), int(m), method.set_size) for all_, m in counts]
+            [_odds_without_action(int(total), int(m), method.set_size) for total, m in counts]
         )
         change_B = np.where(odds_B > 0, difference(credit.mean_B, without_B, n) * odds_B, 0.0)
         values_BN = np.where(begins_BN, change_B[:, None], values_BN)
@@ -281,7 +281,7 @@ def vine_metrics(
     """
     scores_BN, wanted_BN = columns["rewards"], wanted_B[:, None]
     known_BN, has_steps_BN = xp.isfinite(scores_BN), lengths_BN > 0
-    states, known = wanted_B.sum(), known_BN.sum()
+    states, num_known = wanted_B.sum(), known_BN.sum()
     with_score = known_BN.any(axis=1).sum()
     steps, vines = lengths_BN.sum(), has_steps_BN.sum()
     largest_B = xp.where(known_BN, scores_BN, -xp.inf).max(axis=1, initial=-xp.inf)
@@ -289,7 +289,7 @@ def vine_metrics(
     metrics = {
         "families": num_trunks,
         "states": states,
-        "score": _mean_or_nan(xp, xp.where(known_BN, scores_BN, 0.0).sum(), known),
+        "score": _mean_or_nan(xp, xp.where(known_BN, scores_BN, 0.0).sum(), num_known),
         "all_equal": _mean_or_nan(xp, (largest_B == smallest_B).sum(), with_score),
         "length": _mean_or_nan(xp, steps, vines),
         "step_share": _mean_or_nan(xp, steps, steps + trunk_steps),
@@ -307,7 +307,7 @@ def vine_metrics(
         metrics["distinct"] = _mean_or_nan(
             xp, _count_different_labels(xp, labels_BN).sum(), with_score
         )
-        metrics["degenerate"] = _mean_or_nan(xp, (known_BN & (labels_BN < 0)).sum(), known)
+        metrics["degenerate"] = _mean_or_nan(xp, (known_BN & (labels_BN < 0)).sum(), num_known)
     return {f"vines/{name}": value for name, value in metrics.items()}
 
 

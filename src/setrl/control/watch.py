@@ -88,11 +88,13 @@ def one_per_strategy(
     sampled = measures.sample_episodes(
         model, lambda: _Marked(make_resettable(task.make_env())), episodes, rng
     )
-    labels = [task.label(one) for one in sampled]
-    return _first_of_each_label(labels, most, lambda index: replay_frames(task, sampled[index]))
+    labels = [task.label(episode) for episode in sampled]
+    return _choose_first_of_each_label(
+        labels, most, lambda index: replay_frames(task, sampled[index])
+    )
 
 
-def _first_of_each_label(
+def _choose_first_of_each_label(
     labels: Sequence[Hashable | None], most: int, frames_of: Callable[[int], tuple[Frame, ...]]
 ) -> list[Rollout]:
     """Return the first episode of each of the most frequent labels, with its frames."""
@@ -119,7 +121,7 @@ def one_per_strategy_on_jax(
     def frames_of(index: int) -> tuple[Frame, ...]:
         return tuple(task.render(states(time, index)) for time in range(lengths_B[index] + 1))
 
-    return _first_of_each_label(labels, most, frames_of)
+    return _choose_first_of_each_label(labels, most, frames_of)
 
 
 def replay_frames(task: ControlTask, episode: Trajectory) -> tuple[Frame, ...]:
@@ -150,17 +152,17 @@ def _render_frame(env: gym.Env) -> Frame:
 def side_by_side(rollouts: Sequence[Rollout]) -> list[Frame]:
     """Make one film of all rollouts: a rollout that has ended stays on its last frame."""
     return [
-        np.concatenate([_captioned_frame(one, time) for one in rollouts], axis=1)
-        for time in range(max(len(one.frames) for one in rollouts))
+        np.concatenate([_caption_frame(rollout, time) for rollout in rollouts], axis=1)
+        for time in range(max(len(rollout.frames) for rollout in rollouts))
     ]
 
 
-def _captioned_frame(rollout: Rollout, time: int) -> Frame:
+def _caption_frame(rollout: Rollout, time: int) -> Frame:
     frame = rollout.frames[min(time, len(rollout.frames) - 1)]
-    return _add_caption(frame, _caption_text(rollout))
+    return _add_caption(frame, _write_caption(rollout))
 
 
-def _caption_text(rollout: Rollout) -> str:
+def _write_caption(rollout: Rollout) -> str:
     label = rollout.label
     shown = ", ".join(map(str, sorted(label))) if isinstance(label, frozenset) else str(label)
     return f"{percent(rollout.share)} of episodes\nstrategy {shown}"
@@ -183,8 +185,8 @@ def write_film(frames: Sequence[Frame], path: Path, frames_per_second: float) ->
     if path.suffix != ".gif":
         raise ConfigError(f"output must end in .gif, got {path.name!r}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    held = [*frames, *[frames[-1]] * round(HOLD_SECONDS * frames_per_second)]
-    imageio.imwrite(path, held, duration=1000 / frames_per_second, loop=0, comment=MARK)
+    held_frames = [*frames, *[frames[-1]] * round(HOLD_SECONDS * frames_per_second)]
+    imageio.imwrite(path, held_frames, duration=1000 / frames_per_second, loop=0, comment=MARK)
 
 
 def watch(
@@ -220,8 +222,8 @@ def watch(
     seed = seed if seed is not None else resolved.config.seeds[0]
     film = output or run_dir / "figures" / f"watch_{arm}_{seed}.gif"
     if output:
-        refuse_file_of_others(film, _is_ours, "a film of setrl")
-    model, rng = _trained_model(resolved, run_dir, arm, seed), np.random.default_rng(seed)
+        refuse_file_of_others(film, _is_our_film, "a film of setrl")
+    model, rng = _load_trained_model(resolved, run_dir, arm, seed), np.random.default_rng(seed)
     if resolved.on_jax:
         rollouts = one_per_strategy_on_jax(model, most, episodes, rng)
     else:
@@ -230,7 +232,7 @@ def watch(
     return film
 
 
-def _is_ours(path: Path) -> bool:
+def _is_our_film(path: Path) -> bool:
     """Return whether `setrl control watch` wrote a film."""
     return path.is_file() and MARK.encode() in path.read_bytes()
 
@@ -242,7 +244,7 @@ def _load_config(run_dir: Path) -> ResolvedControl:
     return ResolvedControl.load(path)
 
 
-def _trained_model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any:
+def _load_trained_model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int) -> Any:
     """Return the trained model of an arm; on JAX, its player."""
     with usage_errors():
         names.look_up("arm", arm, resolved.arms)
@@ -252,5 +254,5 @@ def _trained_model(resolved: ResolvedControl, run_dir: Path, arm: str, seed: int
         raise ConfigError(
             f"{arm} with seed {seed} is not finished: {final} is missing; finish the run first"
         )
-    given = (resolved, arm, 0, run.path, run)
-    return module_of_path(resolved).Learner(*given, start=final / POLICY).policy
+    arguments = (resolved, arm, 0, run.path, run)
+    return module_of_path(resolved).Learner(*arguments, start=final / POLICY).policy

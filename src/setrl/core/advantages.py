@@ -107,8 +107,8 @@ def set_advantages(
         "estimator": estimator,
         "adjustment": adjustment,
     }
-    given = {name: value for name, value in options.items() if value is not None}
-    return require_method(method, given).advantages(
+    arguments = {name: value for name, value in options.items() if value is not None}
+    return require_method(method, arguments).advantages(
         rewards_BN,
         correct=correct,
         strategies=strategies,
@@ -181,24 +181,24 @@ def grouped_advantages(
     array([ 0.5,  0.5, -0.5, -0.5])
     """
     require_method(method)
-    given: dict[str, Any] = {**fields}
-    abstain = given.pop("abstain", False)
-    for name in given:
+    arguments: dict[str, Any] = {**fields}
+    abstain = arguments.pop("abstain", False)
+    for name in arguments:
         names.look_up("argument", name, dict.fromkeys(FLAT))
     groups = _read_flat_column("groups", groups_M)
-    flat = _read_flat_fields({"rewards": rewards_M, **given}, len(groups))
+    flat = _read_flat_fields({"rewards": rewards_M, **arguments}, len(groups))
     if not len(groups):
         return like(np.zeros(0), rewards_M)
-    places = _places_in_table(groups)
+    places = _find_places(groups)
     # At least as wide as the method needs: small groups are not a mistake of the caller.
     shape = places[0].max() + 1, max(places[1].max() + 1, method.fewest_samples)
     dense: dict[str, Any] = {
-        name: _as_table(values_M, places, shape) for name, values_M in flat.items()
+        name: _fill_table(values_M, places, shape) for name, values_M in flat.items()
     }
-    found = method.advantages(dense.pop("rewards"), rng=rng, abstain=abstain, **dense)
-    if found.skipped_B.any():
-        warnings.warn(_small_groups_text(method, found), stacklevel=2)
-    return like(found.values_BN[places], rewards_M)
+    advantages = method.advantages(dense.pop("rewards"), rng=rng, abstain=abstain, **dense)
+    if advantages.skipped_B.any():
+        warnings.warn(_describe_small_groups(method, advantages), stacklevel=2)
+    return like(advantages.values_BN[places], rewards_M)
 
 
 def _read_flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[str, np.ndarray]:
@@ -214,9 +214,9 @@ def _read_flat_fields(fields: Mapping[str, Array | None], length: int) -> dict[s
     return flat
 
 
-def _small_groups_text(method: AnyMethod, found: Advantages) -> str:
-    small, groups = int(found.skipped_B.sum()), len(found.skipped_B)
-    largest = found.usable_BN[found.skipped_B].sum(axis=1).max()
+def _describe_small_groups(method: AnyMethod, advantages: Advantages) -> str:
+    small, groups = int(advantages.skipped_B.sum()), len(advantages.skipped_B)
+    largest = advantages.usable_BN[advantages.skipped_B].sum(axis=1).max()
     return (
         f"{small} of {groups} groups {'gets' if small == 1 else 'get'} advantages of 0: "
         f"{method.name} with set_size={method.set_size} needs {method.fewest_samples} usable "
@@ -231,7 +231,7 @@ def _read_flat_column(name: str, value: Array) -> np.ndarray:
     return array
 
 
-def _places_in_table(groups_M: np.ndarray) -> Place:
+def _find_places(groups_M: np.ndarray) -> Place:
     """Row: groups in the order of their first samples; column: samples of a group in theirs."""
     sizes: dict[Any, int] = {}
     columns = []
@@ -243,7 +243,7 @@ def _places_in_table(groups_M: np.ndarray) -> Place:
     return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
 
 
-def _as_table(values_M: np.ndarray, places: Place, shape: tuple[int, int]) -> np.ndarray:
+def _fill_table(values_M: np.ndarray, places: Place, shape: tuple[int, int]) -> np.ndarray:
     """Return the values as (B, N), NaN or None where a group has no such sample."""
     kind = values_M.dtype.kind
     fits_float = kind == "f" or (kind in NUMBERS and keeps_integers(values_M))

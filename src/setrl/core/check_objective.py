@@ -114,15 +114,15 @@ def check_objective(
     rng = np.random.default_rng(seed)
     if samples is not None and "correct" in checked.reads:
         samples = replace(samples, correct=samples.right)
-    few = samples or draw_samples(32, _few_samples(set_size, num_samples), rng)
+    few_samples = samples or draw_samples(32, _count_checkable_samples(set_size, num_samples), rng)
     empty = ObjectiveReport(checked, set_size, num_samples, num_prompts, problems=())
     try:
-        report = _report_without_cost(empty, few, rng)
+        report = _report_without_cost(empty, few_samples, rng)
         if report.problems:
             return report
         with_pairs = "pairs" in checked.reads
-        many = samples or draw_samples(num_prompts, num_samples, rng, with_pairs=with_pairs)
-        return _report_with_cost(report, many, rng)
+        many_samples = samples or draw_samples(num_prompts, num_samples, rng, with_pairs=with_pairs)
+        return _report_with_cost(report, many_samples, rng)
     except Exception as error:  # an error of the objective is what is wrong with it
         return replace(empty, problems=(f"it raises {type(error).__name__}: {error}",))
 
@@ -158,7 +158,7 @@ def draw_samples(
     )
 
 
-def _few_samples(set_size: int, num_samples: int) -> int:
+def _count_checkable_samples(set_size: int, num_samples: int) -> int:
     """Return the most samples that make no more sets than are checked."""
     sizes = range(set_size + 1, num_samples + 1)
     return max((n for n in sizes if comb(n, set_size) <= CHECKED_SETS), default=set_size + 1)
@@ -172,7 +172,7 @@ def _report_without_cost(
     sets_SK = all_sets(samples.num_samples, set_size)[:CHECKED_SETS]
     scores_BS = score_sets(objective, samples, sets_SK)
     enumerated = Enumerated()(objective, samples, set_size, None).means
-    share = _additive_share(enumerated, samples.num_samples, set_size)
+    share = _measure_additive_share(enumerated, samples.num_samples, set_size)
     return replace(
         report,
         problems=tuple(_find_problems(objective, samples, sets_SK, scores_BS, enumerated, rng)),
@@ -196,20 +196,20 @@ def _find_problems(
     def change(members: Samples) -> float:
         return gap_of(objective(members), scores_BS)
 
-    def gap_of(found: np.ndarray, want: np.ndarray) -> float:
-        gap = np.abs(found - want).max()
+    def gap_of(actual: np.ndarray, expected: np.ndarray) -> float:
+        gap = np.abs(actual - expected).max()
         return 0.0 if gap <= TOLERANCE * max(1.0, np.abs(scores_BS).max()) else gap
 
     members = samples.sets(sets_SK)
-    written = _written_fields(objective, members)
-    if written:
-        yield f"it writes into {', '.join(written)}: copy what you change"
+    written_fields = _find_written_fields(objective, members)
+    if written_fields:
+        yield f"it writes into {', '.join(written_fields)}: copy what you change"
     if gap := change(samples.sets(sets_SK)):
         yield f"the same sets score differently from call to call, by up to {gap:.3g}"
         return
     if gap := max(change(samples.sets(rng.permuted(sets_SK, axis=1))) for _ in range(3)):
         yield f"the order of its members changes a set's score, by up to {gap:.3g}"
-    alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _each_prompt(samples)]
+    alone_B = [objective(prompt.sets(sets_SK[:1])).item() for prompt in _split_prompts(samples)]
     if gap := gap_of(np.array(alone_B), scores_BS[:, 0]):
         yield f"the sets scored together with a set change its score, by {gap:.3g}: check the axes"
     if "strategies" in objective.reads:
@@ -220,9 +220,9 @@ def _find_problems(
         yield "all sets of a prompt have the same score: there is nothing to learn"
     closed = objective.set_means(samples, sets_SK.shape[1])
     if closed is not None:
-        for name, what in (("with_BN", "u"), ("contrast_BN", "u − v"), ("mean_B", "U")):
+        for name, symbol in (("with_BN", "u"), ("contrast_BN", "u − v"), ("mean_B", "U")):
             if gap := gap_of(getattr(closed, name), getattr(enumerated, name)):
-                yield f"its closed form of {what} is off by {gap:.3g} from the mean over sets"
+                yield f"its closed form of {symbol} is off by {gap:.3g} from the mean over sets"
 
 
 def _find_notes(
@@ -236,7 +236,7 @@ def _find_notes(
     """Yield what is worth knowing, a sentence each."""
     if additive_share > 1 - TOLERANCE:
         yield "it only adds up over members: set RL with it is standard RL"
-    if fall := _fall_with_reward(objective, samples, rng.permuted(sets_SK, axis=1), scores_BS):
+    if fall := _find_fall_with_reward(objective, samples, rng.permuted(sets_SK, axis=1), scores_BS):
         high, low = fall
         yield (
             f"a higher reward of one member can lower the score, from {high:.3g} to {low:.3g}: a "
@@ -247,12 +247,12 @@ def _find_notes(
             shuffled = getattr(samples, name) * 0.0
         else:
             shuffled = rng.permuted(getattr(samples, name), axis=1)
-        others = replace(samples, **{name: shuffled})
-        if np.array_equal(objective(others.sets(sets_SK)), scores_BS):
+        shuffled_samples = replace(samples, **{name: shuffled})
+        if np.array_equal(objective(shuffled_samples.sets(sets_SK)), scores_BS):
             yield f"{name} make no difference, though it reads them"
 
 
-def _fall_with_reward(
+def _find_fall_with_reward(
     objective: Objective, samples: Samples, sets_SK: np.ndarray, scores_BS: np.ndarray
 ) -> tuple[float, float] | None:
     """Return the largest fall of a score, if the first member gets the prompt's highest reward.
@@ -271,20 +271,20 @@ def _fall_with_reward(
     return (high, low) if high - low > TOLERANCE * max(1.0, np.abs(scores_BS).max()) else None
 
 
-def _each_prompt(samples: Samples) -> Iterator[Samples]:
+def _split_prompts(samples: Samples) -> Iterator[Samples]:
     """Each prompt by itself."""
     every_N = np.arange(samples.num_samples)[None]
     for b in range(len(samples.rewards)):
         yield samples.choose(np.array([b]), every_N)
 
 
-def _written_fields(objective: Objective, members: Samples) -> list[str]:
+def _find_written_fields(objective: Objective, members: Samples) -> list[str]:
     """Return the fields that a call changes."""
     before = {name: np.copy(value) for name, value in members.columns.items()}
     objective(members)
-    now = members.columns
+    after = members.columns
     return [
-        name for name, was in before.items() if not np.array_equal(was, now[name], equal_nan=True)
+        name for name, was in before.items() if not np.array_equal(was, after[name], equal_nan=True)
     ]
 
 
@@ -294,7 +294,7 @@ def _renumber_strategies(strategies_BN: np.ndarray, rng: np.random.Generator) ->
     return np.where(strategies_BN == DEGENERATE, DEGENERATE, number_C[strategies_BN])
 
 
-def _additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
+def _measure_additive_share(means: SetMeans, num_samples: int, set_size: int) -> float:
     """R² of the scores on membership, over all sets of all prompts.
 
     Least squares over all sets gives sample i the coefficient (N−1)/N·(u − v), which explains
@@ -315,12 +315,12 @@ def _report_with_cost(
     seconds = np.inf
     for _ in range(2):  # the first call also makes the tables that later calls share
         start = perf_counter()
-        found = Exact()(report.objective, samples, report.set_size, rng)
+        credit = Exact()(report.objective, samples, report.set_size, rng)
         seconds = min(seconds, perf_counter() - start)
     return replace(
         report,
         num_prompts=len(samples.rewards),
-        estimator=found.used,
-        sets_per_prompt=0 if found.used == "closed form" else int(found.num_sets),
+        estimator=credit.used,
+        sets_per_prompt=0 if credit.used == "closed form" else int(credit.num_sets),
         seconds_per_prompt=seconds / len(samples.rewards),
     )

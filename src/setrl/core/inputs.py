@@ -56,27 +56,27 @@ def read_samples(rewards_BN: Array, reads: Collection[str], fields: Fields) -> S
         reads: The names of the fields that must be given, and known for a sample to be usable.
         fields: What else describes the samples.
     """
-    given: dict[str, Any] = {**fields}
-    abstain = given.pop("abstain", False)
-    samples = Samples.read(rewards_BN, **given)
+    arguments: dict[str, Any] = {**fields}
+    abstain = arguments.pop("abstain", False)
+    samples = Samples.read(rewards_BN, **arguments)
     usable_BN = ~np.isnan(samples.rewards)
     if samples.mask is not None:
         usable_BN &= samples.mask
-    known: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, values in samples.columns.items():
         if name in reads and name not in ("rewards", "mask"):
             known_BN = known_samples(name, values)
             if not (abstain and name == "answers"):
                 usable_BN &= known_BN
-            known[name] = _as_objectives_read(name, values, known_BN)
-    if "correct" in reads and "correct" not in known:
+            columns[name] = _convert_for_objectives(name, values, known_BN)
+    if "correct" in reads and "correct" not in columns:
         counted = np.where(usable_BN, samples.rewards, np.nan)
-        known["correct"] = right_by_reward(counted)
-    check_given(reads, known)
-    return Samples(samples.rewards, mask=usable_BN, **known)
+        columns["correct"] = right_by_reward(counted)
+    check_given(reads, columns)
+    return Samples(samples.rewards, mask=usable_BN, **columns)
 
 
-def _as_objectives_read(name: str, values: np.ndarray, known_BN: np.ndarray) -> np.ndarray:
+def _convert_for_objectives(name: str, values: np.ndarray, known_BN: np.ndarray) -> np.ndarray:
     """Return a column as objectives read it: labels as integers, outcomes as bool."""
     if name in LABELS:
         filled = np.where(known_BN, values, DEGENERATE) if values.dtype.kind == "f" else values

@@ -77,15 +77,15 @@ def set_advantages(
     [[1.0, -0.5, -0.5], [0.0, 0.0, 0.0]]
     """
     require_method(method)
-    rewards, abstain = _without_gradient(rewards_BN), fields.pop("abstain", False)
-    arrays = {name: _without_gradient(value) for name, value in fields.items() if value is not None}
+    rewards, abstain = _stop_gradient(rewards_BN), fields.pop("abstain", False)
+    arrays = {name: _stop_gradient(value) for name, value in fields.items() if value is not None}
     _check_shapes(method, rewards, arrays)
     call = _call_on_host(method, abstain)
     # What learns from other prompts, or draws sets, is called once for each batch under `vmap`.
     apart = rng is not None or _may_mix_prompts(method)
     return jax.pure_callback(
         call,
-        _shapes_of_result(rewards.shape),
+        _describe_result(rewards.shape),
         rewards,
         arrays,
         None if rng is None else jax.numpy.asarray(rng),
@@ -93,7 +93,7 @@ def set_advantages(
     )
 
 
-def _without_gradient(value: Array) -> jax.Array:
+def _stop_gradient(value: Array) -> jax.Array:
     return jax.lax.stop_gradient(jax.numpy.asarray(value))
 
 
@@ -118,28 +118,28 @@ def _call_on_host(method: AnyMethod, abstain: bool) -> Callable[..., TracedAdvan
             name: np.asarray(value).reshape(-1, *value.shape[len(lead) :])
             for name, value in arrays.items()
         }
-        found = method.advantages(
+        advantages = method.advantages(
             np.asarray(rewards).reshape(-1, rewards.shape[-1]),
             rng=None if seed is None else int(seed),
             abstain=abstain,
             **dense,
         )
-        parts = [getattr(found, name) for name in TracedAdvantages._fields]
+        parts = [getattr(advantages, name) for name in TracedAdvantages._fields]
         return TracedAdvantages(*(part.reshape(*lead, *part.shape[1:]) for part in parts))
 
     return call
 
 
-def _shapes_of_result(shape: tuple[int, ...]) -> TracedAdvantages:
+def _describe_result(shape: tuple[int, ...]) -> TracedAdvantages:
     """Return the shapes and kinds of what comes back."""
     number = jax.numpy.result_type(float)  # float64 only with jax_enable_x64
 
-    def of(ends: tuple[int, ...], kind: Any = number) -> Any:
+    def spec(ends: tuple[int, ...], kind: Any = number) -> Any:
         return jax.ShapeDtypeStruct(ends, kind)
 
-    each, prompt = shape, shape[:-1]
+    full, prompt = shape, shape[:-1]
     return TracedAdvantages(
-        of(each), of(each), of(each), of(prompt), of(each, bool), of(prompt, bool)
+        spec(full), spec(full), spec(full), spec(prompt), spec(full, bool), spec(prompt, bool)
     )
 
 

@@ -55,30 +55,30 @@ def mean_set_scores(
     sizes = [objective.resolve_set_size(size) for size in set_sizes]
     if not sizes:
         raise ValueError("set_sizes must hold at least one set size, got none")
-    every = read_samples(rewards_BN, objective.reads, fields)
-    num_prompts, width = every.rewards.shape
+    batch = read_samples(rewards_BN, objective.reads, fields)
+    num_prompts, width = batch.rewards.shape
     for size in sizes:
         check_set_size(size, width)
     generator = drawing = None if rng is None else np.random.default_rng(rng)
     mean_KB = np.full((len(sizes), num_prompts), np.nan)
-    for at, samples in every.equal_sizes(min(sizes)):
+    for at, samples in batch.equal_sizes(min(sizes)):
         prompts = np.arange(num_prompts)[at[0]].ravel()
         fitting = np.flatnonzero(np.array(sizes) <= samples.num_samples)
         chosen = [sizes[place] for place in fitting]
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(generator)
-        mean_KB[np.ix_(fitting, prompts)] = _means_of_whole_prompts(
+        mean_KB[np.ix_(fitting, prompts)] = _average_whole_prompts(
             samples, objective, chosen, drawing
         )
     advance(generator, drawing)
     return like(mean_KB, rewards_BN)
 
 
-def _means_of_whole_prompts(
+def _average_whole_prompts(
     samples: Samples, objective: Objective, sizes: Sequence[int], rng: np.random.Generator | None
 ) -> np.ndarray:
     """Return the means of prompts that have all their samples."""
-    found = objective.mean_scores(samples, sizes)
-    if found is not None:
-        return found
+    mean_KB = objective.mean_scores(samples, sizes)
+    if mean_KB is not None:
+        return mean_KB
     return np.stack([Exact()(objective, samples, size, rng).means.mean_B for size in sizes])

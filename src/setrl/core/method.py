@@ -123,21 +123,21 @@ class AnyMethod(ABC):
         # skipped.
         self.check_samples(samples.num_samples)
         generator = None if rng is None else np.random.default_rng(rng)
-        return _as_kind_of(_advantages_of_ragged(samples, self, generator), rewards_BN)
+        return _convert_arrays(_credit_ragged(samples, self, generator), rewards_BN)
 
     def __add__(self, other: AnyMethod) -> MethodSum:
         """Aᵢ + Bᵢ, as one flat sum."""
         if not isinstance(other, AnyMethod):
             return NotImplemented
-        left, right = _as_sum(self), _as_sum(other)
+        left, right = _to_sum(self), _to_sum(other)
         return MethodSum(left.parts + right.parts, left.weights + right.weights)
 
     def __mul__(self, weight: float) -> MethodSum:
         """weight·Aᵢ."""
         if not isinstance(weight, Real):
             return NotImplemented
-        own = _as_sum(self)
-        return MethodSum(own.parts, tuple(float(weight) * each for each in own.weights))
+        total = _to_sum(self)
+        return MethodSum(total.parts, tuple(float(weight) * factor for factor in total.weights))
 
     __rmul__ = __mul__
 
@@ -186,11 +186,11 @@ class Method(AnyMethod):
             )
         object.__setattr__(self, "set_size", self.objective.resolve_set_size(self.set_size))
         check_set_size(self.set_size)
-        baseline, own = baselines.resolve(self.baseline), self.objective.set_size
-        if baseline.averages_sizes and own is not None:
+        baseline, size = baselines.resolve(self.baseline), self.objective.set_size
+        if baseline.averages_sizes and size is not None:
             raise ValueError(
-                f"baseline={self.baseline!r} scores sets of 1 to {own}, and {self.objective!r} is "
-                f"made for sets of {own} only: use an objective for sets of every size"
+                f"baseline={self.baseline!r} scores sets of 1 to {size}, and {self.objective!r} is "
+                f"made for sets of {size} only: use an objective for sets of every size"
             )
         _check_choice("reduction", self.reduction, get_args(Reduction))
         _check_choice("scale", self.scale, (None, *get_args(Scale)))
@@ -202,11 +202,11 @@ class Method(AnyMethod):
     @property
     def reads(self) -> tuple[str, ...]:
         """The fields that it must be given: of "rewards", "correct", "strategies", …."""
-        others = [part for part in (self.shaping, self.adjustment) if part is not None]
-        own = all_reads(self.objective, *others)
+        readers = [part for part in (self.shaping, self.adjustment) if part is not None]
+        fields = all_reads(self.objective, *readers)
         if self.shaping is None or "rewards" in self.shaping.reads:
-            return own
-        return tuple(name for name in own if name != "rewards")  # it replaces them
+            return fields
+        return tuple(name for name in fields if name != "rewards")  # it replaces them
 
     @property
     def needs_contrast(self) -> bool:
@@ -240,8 +240,8 @@ class Method(AnyMethod):
         num_prompts, n = samples.rewards.shape
         step = max(1, BLOCK // n)
         if num_prompts <= step or not self.is_light:
-            return _advantages_of_whole(samples, self, rng)
-        return _advantages_in_blocks(samples, self, step)
+            return _credit_whole(samples, self, rng)
+        return _credit_in_blocks(samples, self, step)
 
 
 @dataclass(frozen=True, repr=False)
@@ -305,8 +305,8 @@ class MethodSum(AnyMethod):
     @property
     def reads(self) -> tuple[str, ...]:
         """What any part reads, and the adjustment."""
-        others = () if self.adjustment is None else (self.adjustment,)
-        return all_reads(*self.parts, *others)
+        readers = () if self.adjustment is None else (self.adjustment,)
+        return all_reads(*self.parts, *readers)
 
     @property
     def needs_contrast(self) -> bool:
@@ -325,15 +325,15 @@ class MethodSum(AnyMethod):
 
     def of_dense(self, samples: Samples, rng: np.random.Generator | None) -> Advantages:
         """Return the weighted sums of the parts' advantages and means."""
-        found = [part.of_dense(samples, rng) for part in self.parts]
+        parts = [part.of_dense(samples, rng) for part in self.parts]
 
         def total(name: str) -> np.ndarray:
-            pairs = zip(self.weights, found, strict=True)
-            return np.asarray(sum(weight * getattr(one, name) for weight, one in pairs))
+            pairs = zip(self.weights, parts, strict=True)
+            return np.asarray(sum(weight * getattr(part, name) for weight, part in pairs))
 
-        used = dict.fromkeys(one.estimator for one in found)
+        used = dict.fromkeys(part.estimator for part in parts)
         values_BN, stderr_BN = _apply_adjustment(
-            total("values_BN"), _joint_stderr(self.weights, found), self.adjustment, samples
+            total("values_BN"), _join_stderrs(self.weights, parts), self.adjustment, samples
         )
         return Advantages(
             values_BN=values_BN,
@@ -341,23 +341,23 @@ class MethodSum(AnyMethod):
             without_BN=total("without_BN"),
             mean_B=total("mean_B"),
             stderr_BN=stderr_BN,
-            usable_BN=found[0].usable_BN,
-            skipped_B=found[0].skipped_B,
+            usable_BN=parts[0].usable_BN,
+            skipped_B=parts[0].skipped_B,
             estimator="; ".join(used),
-            is_exact=all(one.is_exact for one in found),
+            is_exact=all(part.is_exact for part in parts),
         )
 
 
-def _joint_stderr(weights: tuple[float, ...], found: list[Advantages]) -> np.ndarray | None:
+def _join_stderrs(weights: tuple[float, ...], parts: list[Advantages]) -> np.ndarray | None:
     """√Σ (weight·stderr)²; None where all parts are exact, or where one is not known."""
-    if any(one.stderr_BN is None and not one.is_exact for one in found):
+    if any(part.stderr_BN is None and not part.is_exact for part in parts):
         return None
-    pairs = zip(weights, found, strict=True)
-    squares = [(w * one.stderr_BN) ** 2 for w, one in pairs if one.stderr_BN is not None]
+    pairs = zip(weights, parts, strict=True)
+    squares = [(w * part.stderr_BN) ** 2 for w, part in pairs if part.stderr_BN is not None]
     return np.sqrt(sum(squares)) if squares else None
 
 
-def _as_sum(method: AnyMethod) -> MethodSum:
+def _to_sum(method: AnyMethod) -> MethodSum:
     is_flat = isinstance(method, MethodSum) and method.adjustment is None
     return method if is_flat else MethodSum((method,), (1.0,))  # type: ignore[return-value]
 
@@ -401,40 +401,38 @@ class Collected:
         )
 
 
-def _advantages_of_ragged(
+def _credit_ragged(
     samples: Samples, method: AnyMethod, rng: np.random.Generator | None
 ) -> Advantages:
     """Return the advantages of ragged prompts: computed together for prompts of one size."""
     usable_BN = samples.mask
     if len(usable_BN) and samples.num_samples >= method.fewest_samples and usable_BN.all():
         return method.of_dense(samples, rng)
-    found, drawing = Collected(usable_BN.shape), rng
+    collected, drawing = Collected(usable_BN.shape), rng
     for at, alike in samples.equal_sizes(method.fewest_samples):
         # The draws for prompts of one size do not depend on which other sizes are in the batch.
         drawing = deepcopy(rng)
-        found.add(at[0][:, 0], at, method.of_dense(alike, drawing))
+        collected.add(at[0][:, 0], at, method.of_dense(alike, drawing))
     advance(rng, drawing)
-    return found.advantages(usable_BN)
+    return collected.advantages(usable_BN)
 
 
-def _advantages_in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
+def _credit_in_blocks(samples: Samples, method: Method, step: int) -> Advantages:
     """Return the advantages, computed for a few prompts at a time.
 
     New arrays of the whole batch would take longer than the arithmetic; arrays of a block stay in
     the processor's cache.
     """
-    found = Collected(samples.rewards.shape)
+    collected = Collected(samples.rewards.shape)
     for start in range(0, len(samples.rewards), step):
         at = slice(start, start + step)
-        found.add(at, at, _advantages_of_whole(samples.of_prompts(at), method, None))
-    return found.advantages(np.ones(samples.rewards.shape, dtype=bool))
+        collected.add(at, at, _credit_whole(samples.of_prompts(at), method, None))
+    return collected.advantages(np.ones(samples.rewards.shape, dtype=bool))
 
 
-def _advantages_of_whole(
-    samples: Samples, method: Method, rng: np.random.Generator | None
-) -> Advantages:
+def _credit_whole(samples: Samples, method: Method, rng: np.random.Generator | None) -> Advantages:
     """Advantages of prompts that have all their samples."""
-    given = samples
+    unshaped = samples
     if method.shaping is not None:
         samples = samples.with_rewards(method.shaping(samples))
     estimator, baseline = method.estimator or Exact(), baselines.resolve(method.baseline)
@@ -443,16 +441,16 @@ def _advantages_of_whole(
     if baseline.needs_gain:
         gain_BN = _gain_over_smaller(credit, samples, method, rng)
     if gain_BN is not None and baseline.averages_sizes:
-        gain_BN = _mean_gain_over_sizes(gain_BN, samples, method, rng)
+        gain_BN = _average_gain(gain_BN, samples, method, rng)
     values_BN, stderr_BN = baseline(credit, gain_BN), baseline.stderr(credit)
     if credit.stderr_contrast_BN is not None:
         # A sample that no drawn set holds, or that all of them hold, shows no difference.
         values_BN = np.where(np.isnan(values_BN), 0.0, values_BN)
     if method.reduction != "mean" or method.scale is not None:
-        factor_BN = _reduction_and_scale(values_BN, credit, method)
+        factor_BN = _compute_factor(values_BN, credit, method)
         values_BN = values_BN * factor_BN
         stderr_BN = None if stderr_BN is None else stderr_BN * factor_BN
-    values_BN, stderr_BN = _apply_adjustment(values_BN, stderr_BN, method.adjustment, given)
+    values_BN, stderr_BN = _apply_adjustment(values_BN, stderr_BN, method.adjustment, unshaped)
     return Advantages(
         values_BN,
         credit.means.with_BN,
@@ -492,7 +490,7 @@ def _gain_over_smaller(
     return gain_without_rounding(credit.means, smaller.means, given_B)
 
 
-def _mean_gain_over_sizes(
+def _average_gain(
     gain_BN: np.ndarray, samples: Samples, method: Method, rng: np.random.Generator | None
 ) -> np.ndarray:
     """Return the mean of u − w over sets of 1 to K, given it for K."""
@@ -503,7 +501,7 @@ def _mean_gain_over_sizes(
     return gain_BN / method.set_size
 
 
-def _reduction_and_scale(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
+def _compute_factor(values_BN: np.ndarray, credit: Credit, method: Method) -> np.ndarray:
     """Return what the reduction and the scale multiply the advantages by; (N,) or (B, 1)."""
     factor = credit.share_N * credit.num_sets if method.reduction == "sum" else np.ones(1)
     if np.isinf(factor).any():
@@ -526,7 +524,7 @@ def _reduction_and_scale(values_BN: np.ndarray, credit: Credit, method: Method) 
     return factor / (divisor_B[:, None] + STD_FLOOR)
 
 
-def _as_kind_of(advantages: Advantages, reference: Array) -> Advantages:
+def _convert_arrays(advantages: Advantages, reference: Array) -> Advantages:
     """Return the advantages with arrays of the reference's kind."""
     if isinstance(reference, np.ndarray):
         return advantages

@@ -104,10 +104,10 @@ def at(value: Any, progress: float) -> Any:
     if isinstance(value, Schedule):
         return value(progress)
     if isinstance(value, Mapping):
-        found = {key: at(item, progress) for key, item in value.items()}
+        mapping = {key: at(item, progress) for key, item in value.items()}
         if isinstance(value.get(ROUNDED), Schedule):
-            found[ROUNDED] = round(found[ROUNDED])
-        return found
+            mapping[ROUNDED] = round(mapping[ROUNDED])
+        return mapping
     return [at(item, progress) for item in value] if isinstance(value, list | tuple) else value
 
 

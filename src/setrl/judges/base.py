@@ -70,10 +70,10 @@ def _read_labels(
     sizes = {len(labels_N), len(labels_N if names_N is None else names_N)}
     if sizes != {num_samples}:
         raise ValueError(f"{num_samples} samples one label each, got {max(sizes - {num_samples})}")
-    read: list[Any] = [read_label(one) for one in (*labels_N, *(names_N or ()))][:num_samples]
-    if any(isinstance(label, str) for label in read):
+    labels: list[Any] = [read_label(label) for label in (*labels_N, *(names_N or ()))][:num_samples]
+    if any(isinstance(label, str) for label in labels):
         raise ValueError(f"numbers as labels, and names beside them, got {labels_N!r:.80}")
-    return tuple(read)
+    return tuple(labels)
 
 
 def fields_given(judge: Judge | None) -> set[str]:
@@ -87,11 +87,11 @@ def fields_given(judge: Judge | None) -> set[str]:
 def _judge_known_texts(judge: Callable[..., list[Judgement]], sees_copies: bool) -> Any:
     @functools.wraps(judge)
     def of_known(self: Judge, groups: Sequence[Group]) -> list[Judgement]:
-        asked = [_ask_about_texts(group, sees_copies) for group in groups]
-        judgements = judge(self, [group for group, _ in asked])
-        places = (places_N for _, places_N in asked)
+        questions = [_ask_about_texts(group, sees_copies) for group in groups]
+        judgements = judge(self, [group for group, _ in questions])
+        places = (places_N for _, places_N in questions)
         pairs = zip(judgements, places, strict=True)
-        return [_labels_for_all_samples(one, own, self) for one, own in pairs]
+        return [_spread_labels(judgement, places_N, self) for judgement, places_N in pairs]
 
     return of_known
 
@@ -99,9 +99,9 @@ def _judge_known_texts(judge: Callable[..., list[Judgement]], sees_copies: bool)
 def _submit_known_texts(submit: Callable[..., Future[Judgement]], sees_copies: bool) -> Any:
     @functools.wraps(submit)
     def of_known(self: BackgroundJudge, group: Group) -> Future[Judgement]:
-        asked, places_N = _ask_about_texts(group, sees_copies)
-        answer = submit(self, asked)
-        return answer if asked is group else _answer_for_all_samples(answer, places_N, self)
+        question, places_N = _ask_about_texts(group, sees_copies)
+        answer = submit(self, question)
+        return answer if question is group else _spread_answer(answer, places_N, self)
 
     return of_known
 
@@ -118,7 +118,7 @@ def _ask_about_texts(group: Group, sees_copies: bool) -> tuple[Group, Places]:
     return (group if is_whole else Group.of_texts(group.prompt, [k[0] for k in place])), places_N
 
 
-def _labels_for_all_samples(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
+def _spread_labels(judgement: Judgement, places_N: Places, judge: Judge) -> Judgement:
     """Give each sample what its text got."""
     num_asked = max((i for i in places_N if i is not None), default=-1) + 1
     judgement = judgement.read(num_asked, judge)
@@ -132,16 +132,14 @@ def _labels_for_all_samples(judgement: Judgement, places_N: Places, judge: Judge
     return replace(judgement, **of_samples)
 
 
-def _answer_for_all_samples(
-    answer: Future[Judgement], places_N: Places, judge: Judge
-) -> Future[Judgement]:
+def _spread_answer(answer: Future[Judgement], places_N: Places, judge: Judge) -> Future[Judgement]:
     """Return a future that gives each sample what its text gets."""
     whole: Future[Judgement] = Future()
     whole.set_running_or_notify_cancel()  # only the question itself can be cancelled
 
     def pass_on(done: Future[Judgement]) -> None:
         try:
-            whole.set_result(_labels_for_all_samples(done.result(), places_N, judge))
+            whole.set_result(_spread_labels(done.result(), places_N, judge))
         except BaseException as error:
             whole.set_exception(error)
 
@@ -207,9 +205,9 @@ def judgement_by_names(names: Sequence[Any]) -> Judgement:
     Raises:
         ValueError: If a name is no label.
     """
-    read = list(map(read_label, names))
-    shown = tuple(None if name in (None, DEGENERATE) else str(name) for name in read)
-    return Judgement(by_first_appearance(read), shown)
+    labels = list(map(read_label, names))
+    shown = tuple(None if name in (None, DEGENERATE) else str(name) for name in labels)
+    return Judgement(by_first_appearance(labels), shown)
 
 
 def name_of(value: Any) -> str:
@@ -228,12 +226,12 @@ def name_of(value: Any) -> str:
         )
     settings = changed_settings(value)
     first = fields(value)[0].name if fields(value) else ""
-    own = [
+    settings_texts = [
         f"{kind_of(kind)}:{shown_setting(settings.pop(first))}"
         if first in settings
         else kind_of(kind)
     ]
-    return ", ".join([*own, *labelled_settings(settings)])
+    return ", ".join([*settings_texts, *labelled_settings(settings)])
 
 
 def changed_settings(value: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
@@ -241,13 +239,13 @@ def changed_settings(value: Any, leave_out: Collection[str] = ()) -> dict[str, A
 
     A key or a password changes no label, and must not be written.
     """
-    found = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
+    settings = {item.name: getattr(value, item.name) for item in fields(value) if item.compare}
     defaults = {
-        one.name: one.default if one.default_factory is MISSING else one.default_factory()
-        for one in fields(value)
+        item.name: item.default if item.default_factory is MISSING else item.default_factory()
+        for item in fields(value)
     }
-    kept = (name for name in found if name not in leave_out and not is_secret(name))
-    return {name: found[name] for name in kept if found[name] != defaults[name]}
+    names = (name for name in settings if name not in leave_out and not is_secret(name))
+    return {name: settings[name] for name in names if settings[name] != defaults[name]}
 
 
 def labelled_settings(settings: dict[str, Any]) -> list[str]:

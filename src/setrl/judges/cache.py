@@ -59,8 +59,8 @@ class JudgementCache:
             num_samples: N: a row with another number of labels is damaged, and thus unknown.
         """
         query = "SELECT clusters FROM judgements WHERE key = ?"
-        row = self._first_row(query, key)
-        return _read_labels_of_row(row[0], num_samples) if row else None
+        row = self._fetch_row(query, key)
+        return _read_labels(row[0], num_samples) if row else None
 
     def put(self, key: str, labels: Sequence[int], model: str, style: str) -> tuple[int, ...]:
         """Keep labels, unless another process was first; the labels that are kept.
@@ -69,29 +69,29 @@ class JudgementCache:
         """
         row = (key, json.dumps(list(labels)), model, style, time.time())
         for rule in ("IGNORE", "REPLACE"):
-            self._first_row(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", *row)
-            if (kept := self.get(key, len(labels))) is not None:
-                return kept
+            self._fetch_row(f"INSERT OR {rule} INTO judgements VALUES (?,?,?,?,?)", *row)
+            if (kept_labels := self.get(key, len(labels))) is not None:
+                return kept_labels
         return tuple(labels)
 
     def __len__(self) -> int:
-        return int(self._first_row("SELECT COUNT(*) FROM judgements")[0])
+        return int(self._fetch_row("SELECT COUNT(*) FROM judgements")[0])
 
-    def _first_row(self, query: str, *values: object) -> Any:
+    def _fetch_row(self, query: str, *values: object) -> Any:
         """Return the first row. Only the first of several failures in a row waits for a lock.
 
         Otherwise each judgement would, in turn, as long as another process holds the file.
         """
         with self._lock:
             try:
-                found = self._database.execute(query, values).fetchone()
+                row = self._database.execute(query, values).fetchone()
             except sqlite3.OperationalError:
-                self._wait_s(0)
+                self._set_wait_s(0)
                 raise
-            self._wait_s(LOCKED_S)
-            return found
+            self._set_wait_s(LOCKED_S)
+            return row
 
-    def _wait_s(self, seconds: float) -> None:
+    def _set_wait_s(self, seconds: float) -> None:
         self._database.execute(f"PRAGMA busy_timeout = {1000 * seconds:.0f}")
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class JudgementCache:
             self._database.close()
 
 
-def _read_labels_of_row(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
+def _read_labels(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
     """Read the labels of a row; None if the row is damaged."""
     try:
         labels = json.loads(text)

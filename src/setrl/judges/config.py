@@ -53,7 +53,7 @@ def from_config(config: Config) -> Judge:
         has = ", ".join(map(str, settings)) or "nothing"  # names: values may be secret
         raise ValueError(f"a judge's config needs the key 'judge'; it has {has}")
     name = settings.pop("judge")
-    make = _maker_of_judge(name)
+    make = _find_maker(name)
     if "of" in settings:
         settings["of"] = from_config(settings["of"])
     judge = names.call(f"judge {name}", make, settings)
@@ -62,7 +62,7 @@ def from_config(config: Config) -> Judge:
     return judge
 
 
-def _maker_of_judge(name: Any) -> Callable[..., Judge]:
+def _find_maker(name: Any) -> Callable[..., Judge]:
     """Return what makes the judge of a name, or of a reference such as "my_judges:Mine"."""
     if isinstance(name, str) and _is_reference(name):
         return load_function(name, ".").value
@@ -84,7 +84,7 @@ def spelled_out(text: str) -> dict[str, Any]:
     if _is_reference(text):
         return {"judge": text}
     name, colon, first = text.partition(":")
-    settings = inspect.signature(_maker_of_judge(name)).parameters
+    settings = inspect.signature(_find_maker(name)).parameters
     if not colon:
         return {"judge": name}
     return {"judge": name, next(iter(settings)): first}

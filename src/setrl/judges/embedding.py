@@ -48,28 +48,28 @@ class EmbeddingJudge(Judge):
     def judge(self, groups: Sequence[Group]) -> list[Judgement]:
         """Return the labels; the texts of all groups are encoded in one call."""
         texts = [text for group in groups for text in group.texts]
-        directions = _unit_vectors(self.encode(texts), texts) if texts else np.zeros((0, 1))
+        directions = _make_unit_vectors(self.encode(texts), texts) if texts else np.zeros((0, 1))
         ends = np.cumsum([len(group.texts) for group in groups])[:-1]
         parts = np.split(directions, ends)
-        found = [self._judge_by_distances(part_Nd) for part_Nd in parts]
-        self._warn_if_all_are_alone(found, parts)
-        return found
+        judgements = [self._judge_by_distances(part_Nd) for part_Nd in parts]
+        self._warn_if_all_are_alone(judgements, parts)
+        return judgements
 
     def _warn_if_all_are_alone(
-        self, found: Sequence[Judgement], parts: Sequence[NDArray[np.float64]]
+        self, judgements: Sequence[Judgement], parts: Sequence[NDArray[np.float64]]
     ) -> None:
         """Say that the threshold joins nothing: each sample would be a strategy of its own."""
         several = [
-            (one.labels_N or (), part_Nd[part_Nd.any(axis=1)])
-            for one, part_Nd in zip(found, parts, strict=True)
+            (judgement.labels_N or (), part_Nd[part_Nd.any(axis=1)])
+            for judgement, part_Nd in zip(judgements, parts, strict=True)
             if part_Nd.any(axis=1).sum() > 1
         ]
-        known = [[label for label in labels if label != DEGENERATE] for labels, _ in several]
-        if sum(map(len, known)) < ENOUGH or any(len(set(row)) < len(row) for row in known):
+        rows = [[label for label in labels if label != DEGENERATE] for labels, _ in several]
+        if sum(map(len, rows)) < ENOUGH or any(len(set(row)) < len(row) for row in rows):
             return
-        nearest = min(_smallest_distance(directions_Nd) for _, directions_Nd in several)
+        nearest = min(_find_smallest_distance(directions_Nd) for _, directions_Nd in several)
         warnings.warn(
-            f"the embedding judge leaves every sample alone: no two of {sum(map(len, known))} "
+            f"the embedding judge leaves every sample alone: no two of {sum(map(len, rows))} "
             f"different texts are nearer than its threshold {self.threshold:g}; the nearest two of "
             f"a prompt have the distance {nearest:.2g}. Choose the threshold with `setrl "
             "judge-audit` on labelled pairs; docs/results/judge_people has what it gave for texts "
@@ -78,13 +78,13 @@ class EmbeddingJudge(Judge):
         )
 
     def _judge_by_distances(self, directions_Nd: NDArray[np.float64]) -> Judgement:
-        kept = np.flatnonzero(directions_Nd.any(axis=1))
-        distances_NN = cosine_distances(directions_Nd[kept])
+        places = np.flatnonzero(directions_Nd.any(axis=1))
+        distances_NN = cosine_distances(directions_Nd[places])
         labels = cluster_by_distance(distances_NN, self.threshold)
-        return Judgement(spread_over_all(kept.tolist(), labels, len(directions_Nd)))
+        return Judgement(spread_over_all(places.tolist(), labels, len(directions_Nd)))
 
 
-def _smallest_distance(directions_Nd: NDArray[np.float64]) -> float:
+def _find_smallest_distance(directions_Nd: NDArray[np.float64]) -> float:
     distances_NN = cosine_distances(directions_Nd)
     return float(distances_NN[~np.eye(len(distances_NN), dtype=bool)].min())
 
@@ -106,7 +106,7 @@ def cosine_distances(directions_Nd: NDArray[np.float64]) -> NDArray[np.float64]:
     return (distances_NN + distances_NN.T) / 2  # products of floats need not be symmetric
 
 
-def _unit_vectors(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
+def _make_unit_vectors(embeddings: Any, texts: list[str]) -> NDArray[np.float64]:
     """Return unit vectors, and 0 for a vector without a direction."""
     embeddings_Nd = np.asarray(embeddings, dtype=np.float64)
     if embeddings_Nd.ndim != 2 or len(embeddings_Nd) != len(texts):

@@ -56,7 +56,7 @@ class ExactJudge(Judge):
         return [self._judge_by_key(group.texts) for group in groups]
 
     def _judge_by_key(self, texts: Sequence[str]) -> Judgement:
-        keys = [DEGENERATE if (found := self.key(text)) is None else found for text in texts]
+        keys = [DEGENERATE if (key := self.key(text)) is None else key for text in texts]
         names = tuple(None if key == DEGENERATE else str(key) for key in keys)
         return Judgement(by_first_appearance(keys), names)
 

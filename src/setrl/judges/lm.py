@@ -238,22 +238,20 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
     async def _judge(self, group: Group) -> Judgement:
         self._stop_if_over()
         try:
-            found = (
-                await self._labels_of_question(self._question_about(group)) if group.texts else []
-            )
+            labels = await self._find_labels(self._make_question(group)) if group.texts else []
         except (RequestError, ReplyError) as failure:
-            return self._unknown_judgement(failure)
+            return self._make_unknown_judgement(failure)
         self.counts.groups += 1
         n = len(group.texts)
-        families_N = by_first_appearance(found[n:]) if self.gives_families else None
-        return Judgement(by_first_appearance(found[:n]), families_N=families_N)
+        families_N = by_first_appearance(labels[n:]) if self.gives_families else None
+        return Judgement(by_first_appearance(labels[:n]), families_N=families_N)
 
-    def _unknown_judgement(self, failure: RequestError | ReplyError) -> Judgement:
+    def _make_unknown_judgement(self, failure: RequestError | ReplyError) -> Judgement:
         self.counts.groups += 1
         self.counts.unknown[failure.reason] += 1
         if self._is_time_to_log():
-            now = str(self.counts)  # counts go on changing, and a record may be written later
-            log.warning("judge %s: %s; now: %s", self.name, now, failure)
+            counts = str(self.counts)  # counts go on changing, and a record may be written later
+            log.warning("judge %s: %s; now: %s", self.name, counts, failure)
         self._stop_if_over()
         answered = failure.reply if isinstance(failure, ReplyError) else failure.detail
         return Judgement(None, reason=failure.reason, detail=answered[:SHOWN_ANSWER] or None)
@@ -272,7 +270,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                 "Finished judgements are kept in its cache."
             )
 
-    def _question_about(self, group: Group) -> Question:
+    def _make_question(self, group: Group) -> Question:
         order = shuffled_order(group, self.seed)
         messages = render(
             group,
@@ -287,7 +285,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         whole = json.dumps(self.endpoint.body(messages), sort_keys=True)
         return Question(messages, order, hashlib.sha256(whole.encode()).hexdigest())
 
-    async def _labels_of_question(self, question: Question) -> list[int]:
+    async def _find_labels(self, question: Question) -> list[int]:
         """Return the labels of the group's samples in their order, from the cache or the model.
 
         The families of the samples follow, if they are asked for.
@@ -307,8 +305,8 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
                     shown = await self._ask_by_rule(question)
                 about = (self.endpoint.model, f"{self.style.name}@{self.style.version}")
                 # Another process may have been first with another answer; all use the first.
-                kept = await self._use_cache(self._cache.put, question.key, shown, *about)
-                shown = kept or shown
+                kept_labels = await self._use_cache(self._cache.put, question.key, shown, *about)
+                shown = kept_labels or shown
         place = {i: at for at, i in enumerate(question.order)}
         return [shown[level * n + place[i]] for level in range(levels) for i in range(n)]
 
@@ -343,20 +341,20 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         ask = partial(self._format.ask, self._client, num_samples=num_samples)
         reply = await ask(question.messages, key=question.key)
         try:
-            return self._read_labels_of_reply(reply, num_samples)
+            return self._read_labels(reply, num_samples)
         except ReplyError as error:
             again = repair(reply.text, str(error), num_samples, self.gives_families)
         reply = await ask([*question.messages, *again], key=f"{question.key} repair")
-        labels = self._read_labels_of_reply(reply, num_samples)
+        labels = self._read_labels(reply, num_samples)
         self.counts.repaired += 1
         return labels
 
-    def _read_labels_of_reply(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
+    def _read_labels(self, reply: Choice, num_samples: int) -> tuple[int, ...]:
         try:
             if not reply.is_whole:  # what it would have gone on to say is not known
-                raise ReplyError("truncated", _why_cut(reply.finish))
-            read = read_levels if self.gives_families else read_reply
-            labels = read(reply.text, num_samples)
+                raise ReplyError("truncated", _explain_cut(reply.finish))
+            read_labels = read_levels if self.gives_families else read_reply
+            labels = read_labels(reply.text, num_samples)
         except ReplyError as error:
             self.counts.failures[error.reason] += 1
             error.reply = reply.text
@@ -364,7 +362,7 @@ class LMJudge(BackgroundJudge, AbstractContextManager["LMJudge"]):
         return labels
 
 
-def _why_cut(finish: str | None) -> str:
+def _explain_cut(finish: str | None) -> str:
     if finish == LENGTH:
         return "it was cut off by its limit of tokens"
     return f"it did not end by itself, but by {finish!r}"

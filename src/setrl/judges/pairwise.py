@@ -62,18 +62,18 @@ class PairwiseJudge(Judge):
         return [self._judge_group(group) for group in groups]
 
     def _judge_group(self, group: Group) -> Judgement:
-        kept = [place for place, text in enumerate(group.texts) if text.strip()]
-        texts = [group.texts[place] for place in kept]
-        labels = self._labels_by_questions(group.prompt, texts)
+        places = [place for place, text in enumerate(group.texts) if text.strip()]
+        texts = [group.texts[place] for place in places]
+        labels = self._find_labels(group.prompt, texts)
         if labels is None:
             return Judgement(None, reason=UNANSWERED)
-        return Judgement(spread_over_all(kept, labels, len(group.texts)))
+        return Judgement(spread_over_all(places, labels, len(group.texts)))
 
-    def _labels_by_questions(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
+    def _find_labels(self, prompt: str, texts: list[str]) -> Sequence[int] | None:
         labels = [0] * len(texts)
-        left, label = list(range(len(texts))), 0
-        while left:
-            first, *others = left
+        remaining, label = list(range(len(texts))), 0
+        while remaining:
+            first, *others = remaining
             answers = self._ask_about_pairs(
                 prompt, [(texts[first], texts[other]) for other in others]
             )
@@ -81,7 +81,7 @@ class PairwiseJudge(Judge):
                 return None
             for place in (first, *(o for o, same in zip(others, answers, strict=True) if same)):
                 labels[place] = label
-            left = [other for other, same in zip(others, answers, strict=True) if not same]
+            remaining = [other for other, same in zip(others, answers, strict=True) if not same]
             label += 1
         return labels
 

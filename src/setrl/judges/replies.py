@@ -62,8 +62,8 @@ def read_reply(text: str, num_samples: int) -> tuple[int, ...]:
     >>> read_reply('<think>{"clusters":[1]}</think> Here: {"clusters":[2, 0, 2]}', 3)
     (1, -1, 1)
     """
-    (numbers,) = _only_answer(text, (STRATEGIES,))
-    return tuple(_labels_of_numbers(STRATEGIES, numbers, num_samples))
+    (numbers,) = _find_only_answer(text, (STRATEGIES,))
+    return tuple(_read_labels(STRATEGIES, numbers, num_samples))
 
 
 def read_levels(text: str, num_samples: int) -> tuple[int, ...]:
@@ -82,9 +82,9 @@ def read_levels(text: str, num_samples: int) -> tuple[int, ...]:
     >>> read_levels('{"clusters":[1, 2, 0, 1], "families":[1, 1, 0, 1]}', 4)
     (0, 1, -1, 0, 0, 0, -1, 0)
     """
-    answer = _only_answer(text, (STRATEGIES, FAMILIES))
+    answer = _find_only_answer(text, (STRATEGIES, FAMILIES))
     labels, families = (
-        list(_labels_of_numbers(key, numbers, num_samples))
+        list(_read_labels(key, numbers, num_samples))
         for key, numbers in zip((STRATEGIES, FAMILIES), answer, strict=True)
     )
     pairs = set(zip(labels, families, strict=True))
@@ -95,12 +95,12 @@ def read_levels(text: str, num_samples: int) -> tuple[int, ...]:
     return (*labels, *families)
 
 
-def _only_answer(text: str, keys: tuple[str, ...]) -> list[Any]:
+def _find_only_answer(text: str, keys: tuple[str, ...]) -> list[Any]:
     """Return the values of the one object that has the first key."""
     text = THOUGHTS.sub("", text)
     if len(text) > LONGEST_REPLY:
         raise ReplyError("unparsable", "it is far too long")
-    answers = [[answer.get(key) for key in keys] for answer in _json_answers(text)]
+    answers = [[answer.get(key) for key in keys] for answer in _find_json_answers(text)]
     if not answers:
         raise ReplyError("unparsable", f"there is no JSON object with the key {KEY}")
     if any(answer != answers[0] for answer in answers):
@@ -108,8 +108,8 @@ def _only_answer(text: str, keys: tuple[str, ...]) -> list[Any]:
     return answers[0]
 
 
-def _json_answers(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder(object_pairs_hook=_no_key_twice)
+def _find_json_answers(text: str) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder(object_pairs_hook=_refuse_repeated_key)
     for opening in OPENING.finditer(text):
         try:
             value, _ = decoder.raw_decode(text, opening.start())
@@ -121,13 +121,13 @@ def _json_answers(text: str) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("an object holds a key twice")
     return dict(pairs)
 
 
-def _labels_of_numbers(key: str, numbers: Any, num_samples: int) -> Iterator[int]:
+def _read_labels(key: str, numbers: Any, num_samples: int) -> Iterator[int]:
     if not isinstance(numbers, list):
         raise ReplyError("unparsable", f'"{key}" is not a list')
     if len(numbers) != num_samples:

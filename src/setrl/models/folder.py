@@ -80,20 +80,22 @@ def _refuse_other_folder(path: Path) -> None:
     except (DataError, OSError):
         kind = None
     if kind is None:
-        inside = sorted(one.name for one in path.iterdir())
+        names = sorted(child.name for child in path.iterdir())
         raise ConfigError(
             f"{path} is not a model's folder or name: its {CONFIG} is missing or names no "
-            f"model_type; it has {wording.first_of(inside) if inside else 'no file'}"
+            f"model_type; it has {wording.first_of(names) if names else 'no file'}"
         )
 
 
 def _say_which_folders(path: Path) -> str:
     """Say which folders there are where one is missing."""
-    where = next(one for one in path.absolute().parents if one.is_dir())
-    inside = sorted(one.name for one in where.iterdir() if one.is_dir() and one.name[0] != ".")
+    folder = next(parent for parent in path.absolute().parents if parent.is_dir())
+    names = sorted(
+        child.name for child in folder.iterdir() if child.is_dir() and child.name[0] != "."
+    )
     return (
-        f"there is no such folder, and {where} has "
-        f"{wording.first_of(inside) if inside else 'no folder'}"
+        f"there is no such folder, and {folder} has "
+        f"{wording.first_of(names) if names else 'no folder'}"
     )
 
 
@@ -111,7 +113,7 @@ def hub_commit(name: str) -> str | None:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        kept = try_to_load_from_cache(name, CONFIG)
+        cached = try_to_load_from_cache(name, CONFIG)
     except HFValidationError:
         return None
-    return Path(kept).parent.name if isinstance(kept, str) else None
+    return Path(cached).parent.name if isinstance(cached, str) else None

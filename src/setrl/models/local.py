@@ -51,8 +51,10 @@ def refuse_missing_model(model_dir: str | Path) -> None:
 
 def load_config(model_dir: str | Path) -> PretrainedConfig:
     """Return the config of a model; code of its own runs only if it may."""
-    found: PretrainedConfig = AutoConfig.from_pretrained(model_dir, trust_remote_code=trusts_code())
-    return found
+    config: PretrainedConfig = AutoConfig.from_pretrained(
+        model_dir, trust_remote_code=trusts_code()
+    )
+    return config
 
 
 def refuse_damaged_weights(folder: Path, remedy: str) -> None:
@@ -107,8 +109,8 @@ class LocalModel:
         """What the samples depend on; the folder does not count, it may be moved."""
         form: dict[str, Any] = {"system": self.form.system, "chat": self.form.chat}
         form["template"] = dict(self.form.options) or None
-        given = {key: value for key, value in form.items() if value is not None}
-        return {"temperature": self.temperature, "max_tokens": self.max_new_tokens, **given}
+        form_settings = {key: value for key, value in form.items() if value is not None}
+        return {"temperature": self.temperature, "max_tokens": self.max_new_tokens, **form_settings}
 
     @property
     def is_chat(self) -> bool:
@@ -119,8 +121,8 @@ class LocalModel:
     def ends(self) -> set[int | None]:
         """The tokens that end a sample, and the one that fills up behind it."""
         model, tokenizer = self._loaded
-        own = (tokenizer.eos_token_id, tokenizer.pad_token_id)
-        return {*end_ids(model.generation_config, model.config), *own}
+        special_tokens = (tokenizer.eos_token_id, tokenizer.pad_token_id)
+        return {*end_ids(model.generation_config, model.config), *special_tokens}
 
     @cached_property
     def _loaded(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -148,10 +150,10 @@ class LocalModel:
     ) -> tuple[list[list[int]], PreTrainedTokenizerBase]:
         """Return the same samples as tokens, and what turns them into texts."""
         model, tokenizer = self._loaded
-        asked = self.form.token_ids(prompt, tokenizer)
+        tokens = self.form.token_ids(prompt, tokenizer)
         generator = torch.Generator(device=model.device).manual_seed(seed)
         with one_thread():
-            [ids] = sample_ids(model, [asked], n, self.max_new_tokens, self.temperature, generator)
+            [ids] = sample_ids(model, [tokens], n, self.max_new_tokens, self.temperature, generator)
         return ids, tokenizer
 
 

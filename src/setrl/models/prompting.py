@@ -69,7 +69,7 @@ class PromptForm:
         prompt = self.prompt(text, self.is_chat(tokenizer))
         if isinstance(prompt, str):
             return list(tokenizer(prompt)["input_ids"])
-        found: Any = tokenizer.apply_chat_template(
+        encoding: Any = tokenizer.apply_chat_template(
             prompt, tokenize=True, return_dict=True, add_generation_prompt=True, **self.options
         )
-        return list(found["input_ids"])
+        return list(encoding["input_ids"])

@@ -52,8 +52,8 @@ class SampleFile:
 
     def missing(self, problem: int, n: int) -> tuple[int, ...]:
         """Return the numbers of the missing samples of a problem."""
-        known = self._offsets.get(problem, {})
-        return tuple(number for number in range(n) if number not in known)
+        offsets = self._offsets.get(problem, {})
+        return tuple(number for number in range(n) if number not in offsets)
 
     def make(self) -> None:
         """Make the file if it is not there: that it can be written is known before samples are.
@@ -91,7 +91,7 @@ class SampleFile:
         if not offsets:
             return []
         with self.path.open("rb") as file:
-            return [_sample_at(file, offset) for _, offset in offsets]
+            return [_read_sample(file, offset) for _, offset in offsets]
 
     def _index_samples(self) -> None:
         for number, offset, record in json_lines.read(self.path, torn="cut"):
@@ -109,18 +109,18 @@ class SampleFile:
             self._offsets.setdefault(problem, {}).setdefault(sample, offset)
 
     def _check_settings(self, header: dict[str, Any]) -> None:
-        found = header.get("settings")
-        if not isinstance(found, dict):
+        settings = header.get("settings")
+        if not isinstance(settings, dict):
             raise DataError(f"{self.path}:1: is not the first line of a file of samples")
-        for key, wanted in self._settings.items():
-            if found.get(key) != wanted:
+        for key, value in self._settings.items():
+            if settings.get(key) != value:
                 raise ConfigError(
-                    f"{self.path} was made with {key} = {found.get(key)}, not {wanted}: "
+                    f"{self.path} was made with {key} = {settings.get(key)}, not {value}: "
                     "give another path or remove the file"
                 )
 
 
-def _sample_at(file: Any, offset: int) -> Completion:
+def _read_sample(file: Any, offset: int) -> Completion:
     file.seek(offset)
     record = json_lines.parse(file.readline())
     return Completion(record["problem"], record["sample"], record["text"], record["finish"])

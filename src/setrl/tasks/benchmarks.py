@@ -163,7 +163,7 @@ def load(benchmark: Benchmark, path: Path | None = None) -> list[Problem]:
         if path is None
         else tables.read_file(path)
     )
-    problems = _problems_of_table(benchmark, table)
+    problems = _make_problems(benchmark, table)
     if len(problems) != benchmark.problems:
         raise DataError(
             f"{table.where} has {len(problems)} problems, but {benchmark.name} has "
@@ -178,8 +178,8 @@ def load_file(path: Path) -> list[Problem]:
     Raises:
         DataError: If the file has no problems, a field is missing, or two problems share an id.
     """
-    own = Benchmark(path.stem, str(path), "", 0, "")
-    problems = _problems_of_table(own, tables.read_file(path))
+    benchmark = Benchmark(path.stem, str(path), "", 0, "")
+    problems = _make_problems(benchmark, tables.read_file(path))
     if not problems:
         raise DataError(f"{path} holds no problems")
     ids = {problem.id for problem in problems}
@@ -190,14 +190,14 @@ def load_file(path: Path) -> list[Problem]:
     return problems
 
 
-def _problems_of_table(benchmark: Benchmark, table: ProblemTable) -> list[Problem]:
+def _make_problems(benchmark: Benchmark, table: ProblemTable) -> list[Problem]:
     return [_make_problem(benchmark, row, n, where) for n, (where, row) in enumerate(table.rows)]
 
 
 def _make_problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, where: str) -> Problem:
-    problem = _first_field(row, (benchmark.problem_key, *PROBLEM_KEYS), where)
+    problem = _find_field(row, (benchmark.problem_key, *PROBLEM_KEYS), where)
     # A local copy may hold only GSM8K's final answers, without "####".
-    gold = benchmark.gold(_first_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
+    gold = benchmark.gold(_find_field(row, (benchmark.answer_key, *ANSWER_KEYS), where))
     if not gold:
         raise DataError(f"{where}: the gold answer is empty")
     name = own_id(row)
@@ -207,11 +207,11 @@ def _make_problem(benchmark: Benchmark, row: Mapping[str, Any], place: int, wher
         kind=kind_of(row),
         gold=gold,
         unit=str(row.get("unit") or ""),
-        error=_accepted_error(row, (benchmark.error_key, "error_tol"), where),
+        error=_read_accepted_error(row, (benchmark.error_key, "error_tol"), where),
     )
 
 
-def _accepted_error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> float:
+def _read_accepted_error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> float:
     """Return the largest absolute error that is accepted; 0 if the row does not state one."""
     key, value = next(((key, row[key]) for key in keys if row.get(key)), ("", 0.0))
     try:
@@ -223,7 +223,7 @@ def _accepted_error(row: Mapping[str, Any], keys: Iterable[str], where: str) -> 
     return error
 
 
-def _first_field(row: Mapping[str, Any], keys: Iterable[str], where: str) -> Any:
+def _find_field(row: Mapping[str, Any], keys: Iterable[str], where: str) -> Any:
     for key in keys:
         if row.get(key) is not None:
             return row[key]

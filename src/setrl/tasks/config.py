@@ -45,7 +45,7 @@ def from_config(
         return DomainTask(names.make("domain", domain, domains.DOMAINS))
     values = written_out(task)
     assert values is not None
-    return _task_of_user(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
+    return _make_user_task(values) if FUNCTION in values else FileTask(TaskSpec.of(values, "task"))
 
 
 def written_out(task: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -71,28 +71,28 @@ def is_of_files(task: Mapping[str, Any] | str | None) -> bool:
     return FUNCTION not in task
 
 
-def _task_of_user(values: Mapping[str, Any]) -> Task:
+def _make_user_task(keys: Mapping[str, Any]) -> Task:
     """Return what a function of a user makes: a domain, or a whole task.
 
     Raises:
         ConfigError: If it refuses its settings, or returns something else.
     """
-    options = {key: value for key, value in values.items() if key not in (FUNCTION, "folder")}
-    reference = values[FUNCTION]
-    made = load_function(reference, values.get("folder", "."))
+    options = {key: value for key, value in keys.items() if key not in (FUNCTION, "folder")}
+    reference = keys[FUNCTION]
+    loaded = load_function(reference, keys.get("folder", "."))
     try:
-        found = made.value(**options)
+        task = loaded.value(**options)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"task {reference}: {error}") from error
-    if Task in type(found).__mro__:
-        own: Task = found
-        return own
-    if missing := [name for name in DOMAIN if not hasattr(found, name)]:
+    if Task in type(task).__mro__:
+        whole_task: Task = task
+        return whole_task
+    if missing := [name for name in DOMAIN if not hasattr(task, name)]:
         raise ConfigError(
             f"task {reference} must return a domain (a subclass of setrl.tasks.domains.Domain), "
-            f"but {type(found).__name__} has no {', '.join(missing)}"
+            f"but {type(task).__name__} has no {', '.join(missing)}"
         )
-    return DomainTask(found)
+    return DomainTask(task)
 
 
 def read_config(path: Path) -> Task:

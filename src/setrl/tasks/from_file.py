@@ -168,26 +168,26 @@ class FileTask(Task):
     @cached_property
     def _tables(self) -> dict[str, ProblemTable]:
         """Split → table, with each problem in one of them."""
-        whole, wanted = self._complete_tables, self.spec.splits
-        if self._files_of_splits or (wanted is None and len(whole) > 1):
+        whole, division = self._complete_tables, self.spec.splits
+        if self._files_of_splits or (division is None and len(whole) > 1):
             return whole
-        if any(isinstance(value, str) for value in (wanted or {}).values()):
-            return self._tables_by_name(whole, wanted or {})
-        return self._tables_by_size(whole, wanted or splits.USUAL)
+        if any(isinstance(value, str) for value in (division or {}).values()):
+            return self._choose_tables(whole, division or {})
+        return self._divide_table(whole, division or splits.USUAL)
 
-    def _tables_by_name(
-        self, whole: Mapping[str, ProblemTable], wanted: Mapping[str, Any]
+    def _choose_tables(
+        self, whole: Mapping[str, ProblemTable], names: Mapping[str, Any]
     ) -> dict[str, ProblemTable]:
-        for split, name in wanted.items():
+        for split, name in names.items():
             if name not in whole:
-                known = ", ".join(whole) if "" not in whole else "one file without splits"
+                splits_text = ", ".join(whole) if "" not in whole else "one file without splits"
                 raise ConfigError(
                     f"task.splits.{split}: {name!r} is neither a file (.jsonl, .json, .csv, …) "
-                    f"nor a split of the data, which has {known}"
+                    f"nor a split of the data, which has {splits_text}"
                 )
-        return {split: whole[name] for split, name in wanted.items()}
+        return {split: whole[name] for split, name in names.items()}
 
-    def _tables_by_size(
+    def _divide_table(
         self, whole: Mapping[str, ProblemTable], sizes: Mapping[str, Any]
     ) -> dict[str, ProblemTable]:
         """Return one table divided; of a data set with several splits, its table of train."""
@@ -217,25 +217,25 @@ class FileTask(Task):
             table = self._tables[split]
             if not table.rows:
                 raise ConfigError(f"the split {split!r} of {table.where} is empty")
-            found = problems_of_file.read_problems(table, self.spec)
-            named = problems_of_file.with_ids(found, f"{self.name}/{split}")
-            self._known_problems[split] = self._with_reasons_unfit(named)
+            problems = problems_of_file.read_problems(table, self.spec)
+            named = problems_of_file.with_ids(problems, f"{self.name}/{split}")
+            self._known_problems[split] = self._mark_unfit(named)
         return self._known_problems[split]
 
-    def _with_reasons_unfit(self, found: list[Problem]) -> list[Problem]:
+    def _mark_unfit(self, problems: list[Problem]) -> list[Problem]:
         """Return the problems with why their golds cannot be used.
 
         Golds of mathematics are not parsed here: to parse thousands takes minutes.
         """
         if not self.spec.needs_gold:
-            return found
-        golds = [typed_gold(problem) for problem in found]
+            return problems
+        golds = [typed_gold(problem) for problem in problems]
         why = (
             ["no answer" if g.gold is None else gold_problem(gold_answer(g)) for g in golds]
             if isinstance(self.reward_set.outcome, MathAnswer)
             else self.reward_set.gold_problems(golds)
         )
-        pairs = zip(found, why, strict=True)
+        pairs = zip(problems, why, strict=True)
         return [dataclasses.replace(problem, unfit=reason) for problem, reason in pairs]
 
     def usable(self, split: str) -> list[Problem]:
@@ -244,10 +244,10 @@ class FileTask(Task):
         Raises:
             DataError: If no gold can be used.
         """
-        found = self.all_problems(split)
-        usable = [problem for problem in found if problem.unfit is None]
+        problems = self.all_problems(split)
+        usable = [problem for problem in problems if problem.unfit is None]
         if not usable:
-            first = found[0]
+            first = problems[0]
             raise DataError(
                 f"no gold of the split {split!r} can be used for grading; the first: "
                 f"{first.where}, {str(first.gold)[:80]!r}: {first.unfit}"
@@ -260,32 +260,36 @@ class FileTask(Task):
 
     def faults(self, used: Sequence[str]) -> list[str]:
         """Return what makes the numbers of these splits wrong, in sentences."""
-        found = [sentence for split in used for sentence in self._say_contradictions(split)]
+        faults = [sentence for split in used for sentence in self._say_contradictions(split)]
         for split in used:
-            if split != TRAIN and TRAIN in used and (both := self.overlap(split)):
-                found.append(
-                    f"{both} of {count(len(self.usable(split)), 'problem')} of {split} {are(both)} "
+            if split != TRAIN and TRAIN in used and (same := self.overlap(split)):
+                faults.append(
+                    f"{same} of {count(len(self.usable(split)), 'problem')} of {split} {are(same)} "
                     f"also in {TRAIN}: the evaluation on {split} is not on new problems"
                 )
-        return found
+        return faults
 
     def remarks(self, used: Sequence[str]) -> list[str]:
         """Return what was left out of these splits, in sentences."""
-        found = []
+        notes = []
         whole = zip(self._stored_tables.values(), self._complete_tables.values(), strict=True)
-        if skipped := sum(len(stored.rows) - len(kept.rows) for stored, kept in whole):
-            found.append(f"left out: {count(skipped, 'row')} without a problem (task.skip_missing)")
+        if skipped := sum(len(stored.rows) - len(complete.rows) for stored, complete in whole):
+            notes.append(f"left out: {count(skipped, 'row')} without a problem (task.skip_missing)")
         fields = {field for table in self._complete_tables.values() for field in table.fields}
         if pictures := sorted(fields & set(problems_of_file.PICTURES)):
-            found.append(
+            notes.append(
                 f"the field {pictures[0]!r} is left out, because models read only text here: a "
                 "script with SetGRPOTrainer passes pictures to TRL as they are"
             )
         for split in used:
             every = self.all_problems(split)
-            if unfit := [f"{one.where} ({one.unfit})" for one in every if one.unfit is not None]:
-                found.append(say_unfit(unfit, f"{count(len(every), 'problem')} of {split}"))
-        return found
+            if unfit := [
+                f"{problem.where} ({problem.unfit})"
+                for problem in every
+                if problem.unfit is not None
+            ]:
+                notes.append(say_unfit(unfit, f"{count(len(every), 'problem')} of {split}"))
+        return notes
 
     def _say_contradictions(self, split: str) -> list[str]:
         """Say which problems contradict each other."""
@@ -294,7 +298,7 @@ class FileTask(Task):
         pairs = with_other_golds(asked_before(self.usable(split)))
         if not pairs:
             return []
-        shown = [f"{two.where} and {one.where}" for one, two in pairs]
+        shown = [f"{later.where} and {earlier.where}" for earlier, later in pairs]
         return [
             f"{len(pairs)} of the problems of {split} ask what another asks, with another gold, "
             f"and at most one of both can be right: {first_of(shown, SHOWN)}"
@@ -302,11 +306,11 @@ class FileTask(Task):
 
     @override
     def digest(self, split: str) -> str:
-        found = hashlib.sha256()
-        for one in self.all_problems(split):
-            row = {"prompt": one.prompt, "gold": one.gold, "columns": one.columns}
-            found.update(json_text(row).encode())
-        return found.hexdigest()[:16]
+        digest = hashlib.sha256()
+        for problem in self.all_problems(split):
+            row = {"prompt": problem.prompt, "gold": problem.gold, "columns": problem.columns}
+            digest.update(json_text(row).encode())
+        return digest.hexdigest()[:16]
 
     def overlap(self, split: str) -> int:
         """Return how many problems of a split have the prompt of one of training.
@@ -317,14 +321,14 @@ class FileTask(Task):
 
     @override
     def training_problems(self, count: int, different: int | None, seed: int) -> list[Problem]:
-        found = self.usable(TRAIN)
-        if different is not None and different > len(found):
+        problems = self.usable(TRAIN)
+        if different is not None and different > len(problems):
             raise ConfigError(
-                f"train_problems must be at most {len(found)}, the problems of the split "
+                f"train_problems must be at most {len(problems)}, the problems of the split "
                 f"{TRAIN!r} of {self.name}, got {different}"
             )
-        self.check_columns(found)
-        chosen = _choose_some(found, different, seed=0)
+        self.check_columns(problems)
+        chosen = _choose_some(problems, different, seed=0)
         return [chosen[place] for place in in_rounds(len(chosen), count, seed)]
 
     @override
@@ -359,9 +363,11 @@ class FileTask(Task):
         ]
 
 
-def _choose_some(found: list[Problem], count: int | None, seed: int) -> list[Problem]:
+def _choose_some(problems: list[Problem], count: int | None, seed: int) -> list[Problem]:
     """Return `count` problems, by their prompts and the seed, in the order of the file; or all."""
-    if count is None or count >= len(found):
-        return found
-    order = sorted(range(len(found)), key=lambda i: (splits.place_of(found[i].prompt, seed), i))
-    return [found[place] for place in sorted(order[:count])]
+    if count is None or count >= len(problems):
+        return problems
+    order = sorted(
+        range(len(problems)), key=lambda i: (splits.place_of(problems[i].prompt, seed), i)
+    )
+    return [problems[place] for place in sorted(order[:count])]

@@ -40,10 +40,10 @@ def read_problems(table: ProblemTable, spec: TaskSpec) -> list[Problem]:
         )
     problems = []
     for where, row in table.rows:
-        text = _text_of((where, row), prompt)
+        text = _read_prompt((where, row), prompt)
         value = None if gold is None else tables.find_field(row, gold, where)
         problems.append(_make_problem(where, text, value, gold, row, spec.needs_gold))
-    return _without_mixed_columns(problems)
+    return _unify_column_types(problems)
 
 
 def without_incomplete_rows(table: ProblemTable, spec: TaskSpec) -> ProblemTable:
@@ -59,28 +59,28 @@ def without_incomplete_rows(table: ProblemTable, spec: TaskSpec) -> ProblemTable
     for field in filter(None, (*texts, gold)):
         if not any(tables.has_field(row, field) for _, row in table.rows):
             tables.find_field(table.rows[0][1], field, table.rows[0][0])  # which says what it has
-    if all(_fault_of_row(row, texts, None) for _, row in table.rows):
-        _text_of(table.rows[0], prompt)  # which says what the first prompt is
+    if all(_find_row_fault(row, texts, None) for _, row in table.rows):
+        _read_prompt(table.rows[0], prompt)  # which says what the first prompt is
     faults: dict[str, list[str]] = {}
-    kept = []
+    rows = []
     for where, row in table.rows:
-        if fault := _fault_of_row(row, texts, gold):
+        if fault := _find_row_fault(row, texts, gold):
             faults.setdefault(fault, []).append(where.removeprefix(table.where).lstrip(":, "))
         else:
-            kept.append((where, row))
+            rows.append((where, row))
     if faults and not spec.skip_missing:
-        said = "; ".join(
+        text = "; ".join(
             f"{len(places)} of {count(len(table.rows), 'row')} {have(len(places))} {fault} "
             f"(at {first_of(places, SHOWN)})"
             for fault, places in faults.items()
         )
         raise DataError(
-            f"{table.where}: {said}: complete them, or leave them out with task.skip_missing: true"
+            f"{table.where}: {text}: complete them, or leave them out with task.skip_missing: true"
         )
-    return replace(table, rows=tuple(kept))
+    return replace(table, rows=tuple(rows))
 
 
-def _text_of(placed: tuple[str, Mapping[str, Any]], prompt: str) -> str:
+def _read_prompt(placed: tuple[str, Mapping[str, Any]], prompt: str) -> str:
     """Return the prompt of a row: a filled template, or a field."""
     where, row = placed
     if tables.template_fields(prompt):
@@ -88,7 +88,7 @@ def _text_of(placed: tuple[str, Mapping[str, Any]], prompt: str) -> str:
     return tables.as_prompt(tables.find_field(row, prompt, where), prompt, where)
 
 
-def _fault_of_row(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> str | None:
+def _find_row_fault(row: Mapping[str, Any], texts: Sequence[str], gold: str | None) -> str | None:
     """Return what is wrong with the prompt or the gold of a row."""
     for field in (*texts, *([gold] if gold else [])):
         if not tables.has_field(row, field):
@@ -106,10 +106,10 @@ def prompt_field(table: ProblemTable, spec: TaskSpec) -> str:
     Raises:
         DataError: If no usual field is there.
     """
-    found = spec.prompt or tables.first_known(table.fields, PROBLEM_KEYS)
-    if found is None:
-        raise _no_field(table, "prompt", PROBLEM_KEYS)
-    return found
+    field = spec.prompt or tables.first_known(table.fields, PROBLEM_KEYS)
+    if field is None:
+        raise _missing_field_error(table, "prompt", PROBLEM_KEYS)
+    return field
 
 
 def gold_field(table: ProblemTable, spec: TaskSpec) -> str | None:
@@ -118,15 +118,15 @@ def gold_field(table: ProblemTable, spec: TaskSpec) -> str | None:
     Raises:
         DataError: If a reward needs it.
     """
-    found = spec.gold or tables.first_known(table.fields, ANSWER_KEYS)
-    if found is None and spec.needs_gold:
-        raise _no_field(table, "gold", ANSWER_KEYS)
-    return found
+    field = spec.gold or tables.first_known(table.fields, ANSWER_KEYS)
+    if field is None and spec.needs_gold:
+        raise _missing_field_error(table, "gold", ANSWER_KEYS)
+    return field
 
 
-def _no_field(table: ProblemTable, key: str, usual: Sequence[str]) -> DataError:
+def _missing_field_error(table: ProblemTable, key: str, names: Sequence[str]) -> DataError:
     return DataError(
-        f"{table.where}: has none of the fields {', '.join(usual)}; it has "
+        f"{table.where}: has none of the fields {', '.join(names)}; it has "
         f"{', '.join(table.fields) or 'none'}: name the right one under task.{key}"
     )
 
@@ -137,13 +137,13 @@ def _make_problem(
     columns = {key: value for key, value in row.items() if key not in RESERVED}
     if gold is None:
         return Problem(prompt, columns=columns, where=where)
-    seen = _as_text_of_column(value) if graded else value  # a function reads the value of the file
+    text = _to_column_text(value) if graded else value  # a function reads the value of the file
     return Problem(
-        prompt, gold=_as_text_of_column(value), columns={**columns, gold: seen}, where=where
+        prompt, gold=_to_column_text(value), columns={**columns, gold: text}, where=where
     )
 
 
-def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
+def _unify_column_types(problems: list[Problem]) -> list[Problem]:
     """Turn columns of numbers and strings into strings: a data set's column has one type."""
     kinds: dict[str, set[type]] = {}
     for problem in problems:
@@ -151,20 +151,20 @@ def _without_mixed_columns(problems: list[Problem]) -> list[Problem]:
             if value is not None:
                 kinds.setdefault(key, set()).add(type(value))
     scalars = {str, int, float, bool}
-    mixed = {key for key, found in kinds.items() if len(found) > 1 and found <= scalars}
+    mixed = {key for key, types in kinds.items() if len(types) > 1 and types <= scalars}
     if not mixed:
         return problems
     columns = (
         {
-            key: _as_text_of_column(value) if key in mixed else value
-            for key, value in one.columns.items()
+            key: _to_column_text(value) if key in mixed else value
+            for key, value in problem.columns.items()
         }
-        for one in problems
+        for problem in problems
     )
-    return [replace(one, columns=own) for one, own in zip(problems, columns, strict=True)]
+    return [replace(problem, columns=row) for problem, row in zip(problems, columns, strict=True)]
 
 
-def _as_text_of_column(value: Any) -> str | None:
+def _to_column_text(value: Any) -> str | None:
     return None if value is None else plain_gold(value)
 
 
@@ -173,14 +173,14 @@ def with_ids(problems: Sequence[Problem], prefix: str) -> list[Problem]:
 
     The ids are the file's own if those are all different, or else hashes of the prompts.
     """
-    own = [own_id(problem.columns) for problem in problems]
-    if None in own or len(set(own)) < len(own):
-        own = [f"{int(place_of(problem.prompt) * 2**48):012x}" for problem in problems]
-    seen: Counter[str | None] = Counter()
-    found = []
-    for identity, problem in zip(own, problems, strict=True):
-        seen[identity] += 1
-        again = f"-{seen[identity]}" if seen[identity] > 1 else ""
+    identities = [own_id(problem.columns) for problem in problems]
+    if None in identities or len(set(identities)) < len(identities):
+        identities = [f"{int(place_of(problem.prompt) * 2**48):012x}" for problem in problems]
+    counts: Counter[str | None] = Counter()
+    identified = []
+    for identity, problem in zip(identities, problems, strict=True):
+        counts[identity] += 1
+        again = f"-{counts[identity]}" if counts[identity] > 1 else ""
         kind = kind_of(problem.columns)
-        found.append(replace(problem, id=f"{prefix}/{identity}{again}", kind=kind))
-    return found
+        identified.append(replace(problem, id=f"{prefix}/{identity}{again}", kind=kind))
+    return identified

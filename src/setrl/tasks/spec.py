@@ -67,15 +67,15 @@ class TaskSpec(Section):
         for key, value in vars(self).items():
             if value == "" and key != "name":
                 raise ConfigError(f"task.{key} must not be empty: leave the key out")
-        if ours := OUR_TEMPLATE_ARGUMENTS & set(self.template or {}):
-            raise ConfigError(f"task.template: {min(ours)} is set by setrl: remove it")
+        if reserved := OUR_TEMPLATE_ARGUMENTS & set(self.template or {}):
+            raise ConfigError(f"task.template: {min(reserved)} is set by setrl: remove it")
         if self.chat is False and self.system is not None:
             raise ConfigError("task.system needs chat: a plain prompt has no system message")
         self._check_splits()
         combine_of(self.reward, self.correct)
         source = self.data or str(next(iter((self.splits or {}).values())))
-        usual = Path(source).name.partition(".")[0]
-        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or usual))
+        stem = Path(source).name.partition(".")[0]
+        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "_", self.name or stem))
 
     def _check_splits(self) -> None:
         splits = self.splits
@@ -85,9 +85,9 @@ class TaskSpec(Section):
             require(fits, "task.splits", "have names of letters, digits and ._-", split)
             is_share = isinstance(value, float) and 0 < value <= 1
             is_count = type(value) is int and value > 0
-            must = "be a file, a split, a share in (0, 1] or a number of problems"
+            requirement = "be a file, a split, a share in (0, 1] or a number of problems"
             is_known = isinstance(value, str) or is_share or is_count
-            require(is_known, f"task.splits.{split}", must, value)
+            require(is_known, f"task.splits.{split}", requirement, value)
         if self.data is None and not (splits and all(map(tables.is_file, splits.values()))):
             raise ConfigError(
                 "task needs `data`, or `splits` with a file for each: {train: train.jsonl, …}"
@@ -111,7 +111,7 @@ class TaskSpec(Section):
         path, given = self.path(name), Path(name).expanduser()
         if path.exists() or given.is_absolute():
             return path
-        said = f"{path}: no such file: paths of a task start in the folder of the config"
+        message = f"{path}: no such file: paths of a task start in the folder of the config"
         if given.exists():  # seen from where the command was started
-            said += f"; from there this file is {os.path.relpath(given, self.folder)}"
-        raise ConfigError(said)
+            message += f"; from there this file is {os.path.relpath(given, self.folder)}"
+        raise ConfigError(message)

@@ -52,21 +52,21 @@ def divide_by_sizes(prompts: Sequence[str], sizes: Mapping[str, Any]) -> dict[st
     different = sorted(dict.fromkeys(prompts), key=place_of)
     order = sorted(sizes, key=lambda split: split == TRAIN)  # the others first
     starts = (
-        _places_by_share(different, sizes, order)
+        _divide_by_share(different, sizes, order)
         if shares
-        else _places_by_number(different, sizes, order)
+        else _divide_by_number(different, sizes, order)
     )
     split_of = dict.fromkeys(different, TRAIN if TRAIN not in sizes else "")
     for split, (start, stop) in starts.items():
         split_of.update(dict.fromkeys(different[start:stop], split))
-    found: dict[str, list[int]] = {split: [] for split in (TRAIN, *sizes)}
+    places_of: dict[str, list[int]] = {split: [] for split in (TRAIN, *sizes)}
     for place, prompt in enumerate(prompts):
         if split_of[prompt]:
-            found[split_of[prompt]].append(place)
-    return found
+            places_of[split_of[prompt]].append(place)
+    return places_of
 
 
-def _places_by_number(
+def _divide_by_number(
     different: list[str], sizes: Mapping[str, int], order: list[str]
 ) -> dict[str, tuple[int, int]]:
     if sum(sizes.values()) > len(different):
@@ -77,7 +77,7 @@ def _places_by_number(
     return dict(zip(order, pairwise(ends), strict=True))
 
 
-def _places_by_share(
+def _divide_by_share(
     different: list[str], sizes: Mapping[str, float], order: list[str]
 ) -> dict[str, tuple[int, int]]:
     if sum(sizes.values()) > 1 + 1e-9:
@@ -106,23 +106,25 @@ def same_prompt(prompt: str) -> str:
 def asked_before(problems: Sequence[Problem]) -> list[LikePair]:
     """Return each problem that was asked before, with the first problem that asks the same."""
     first: dict[str, Problem] = {}
-    pairs = [(first.setdefault(same_prompt(one.prompt), one), one) for one in problems]
-    return [(before, one) for before, one in pairs if before is not one]
+    pairs = [
+        (first.setdefault(same_prompt(problem.prompt), problem), problem) for problem in problems
+    ]
+    return [(before, problem) for before, problem in pairs if before is not problem]
 
 
 def shared_with_others(problems: Sequence[Problem], others: Sequence[Problem]) -> list[LikePair]:
     """Return each problem that is also among others, with the first such problem."""
-    known = {same_prompt(other.prompt): other for other in reversed(others)}  # the first counts
-    found = ((known.get(same_prompt(one.prompt)), one) for one in problems)
-    return [(other, one) for other, one in found if other is not None]
+    firsts = {same_prompt(other.prompt): other for other in reversed(others)}  # the first counts
+    pairs = ((firsts.get(same_prompt(problem.prompt)), problem) for problem in problems)
+    return [(other, problem) for other, problem in pairs if other is not None]
 
 
 def with_other_golds(pairs: Sequence[LikePair]) -> list[LikePair]:
     """Return the pairs that ask the same and have different golds."""
     return [
-        (one, two)
-        for one, two in pairs
-        if one.gold is not None
-        and two.gold is not None
-        and same_prompt(gold_answer(one.gold)) != same_prompt(gold_answer(two.gold))
+        (first, second)
+        for first, second in pairs
+        if first.gold is not None
+        and second.gold is not None
+        and same_prompt(gold_answer(first.gold)) != same_prompt(gold_answer(second.gold))
     ]

@@ -29,8 +29,8 @@ def final_answers(rewards: Callable[[], RewardSet]) -> Labels:
     """
 
     def final_answer(*, completions: Sequence[Text], **_: Any) -> list[str | None]:
-        read = rewards().read_answer
-        return [read(plain_text(text)) for text in completions]
+        read_answer = rewards().read_answer
+        return [read_answer(plain_text(text)) for text in completions]
 
     return final_answer
 
@@ -42,12 +42,12 @@ def by_answer(answers: Labels) -> Labels:
     """
 
     def strategy(**arguments: Any) -> list[Label]:
-        return [_strategy_of_answer(answer) for answer in answers(**arguments)]
+        return [_name_strategy(answer) for answer in answers(**arguments)]
 
     return strategy
 
 
-def _strategy_of_answer(answer: Label) -> Label:
+def _name_strategy(answer: Label) -> Label:
     if answer is None:
         return DEGENERATE
     return f"answer {answer}" if read_label(answer) == DEGENERATE else answer
@@ -78,7 +78,7 @@ def strategy_of_config(spec: Any, load: Callable[[str], Labels], answers: Labels
 
 def say_blank(values: Sequence[Any], place: str) -> None:
     """Warn of labels without a name, which are unknown: their author may have meant none."""
-    blank = next((one for one in values if isinstance(one, str) and not one.strip()), None)
+    blank = next((value for value in values if isinstance(value, str) and not value.strip()), None)
     if blank is not None:
         warnings.warn(
             f"{place} returned {blank!r}, which is read as unknown, so that such samples leave the "
@@ -99,13 +99,13 @@ def strategies_in_evaluation(
     columns = {key: [value] * count for key, value in problem.columns.items()}
     prompts = [form.prompt(problem.prompt, chat)] * count
     fields = {"prompts": prompts, "completions": as_samples(texts, chat), **columns}
-    found = list(function(**own(fields)))
-    if len(found) != count:
+    labels = list(function(**own(fields)))
+    if len(labels) != count:
         raise RunError(
-            f"the strategy function must return one value per sample, {count}, got {len(found)}"
+            f"the strategy function must return one value per sample, {count}, got {len(labels)}"
         )
-    say_blank(found, "the strategy function")
+    say_blank(labels, "the strategy function")
     try:
-        return [read_label(label) for label in found]
+        return [read_label(label) for label in labels]
     except ValueError as error:
         raise RunError(f"the strategy function must return {error}") from None

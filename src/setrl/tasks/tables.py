@@ -82,8 +82,8 @@ def read_file(path: Path) -> ProblemTable:
 @lru_cache(maxsize=8)
 def _read_unchanged_file(path: Path, _changed: int, size: int) -> ProblemTable:
     rows = Rows(path, remedy="")
-    records = [record for record, _ in rows.scan()] if size else []  # whose split says so
-    return ProblemTable(str(path), tuple((rows.where(i), one) for i, one in enumerate(records)))
+    records = [row for row, _ in rows.scan()] if size else []  # whose split says so
+    return ProblemTable(str(path), tuple((rows.where(i), row) for i, row in enumerate(records)))
 
 
 @lru_cache(maxsize=4)
@@ -98,9 +98,9 @@ def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
     except ImportError:
         raise ConfigError(f"the data set {name} needs datasets: {install('train')}") from None
     try:
-        found = (
+        dataset = (
             datasets.load_from_disk(name)
-            if any((Path(name) / one).exists() for one in OF_SAVE_TO_DISK)
+            if any((Path(name) / file).exists() for file in OF_SAVE_TO_DISK)
             else datasets.load_dataset(name, subset)
         )
     except Exception as error:  # offline, gated, renamed: datasets raises a dozen kinds
@@ -109,7 +109,7 @@ def read_dataset(name: str, subset: str | None) -> dict[str, ProblemTable]:
             f"cannot load the data set {name} ({type(error).__name__}: {reason}); a file of "
             f"problems ends in {', '.join(SUFFIXES)}"
         ) from error
-    parts = found if isinstance(found, dict) else {"train": found}
+    parts = dataset if isinstance(dataset, dict) else {"train": dataset}
     return {
         split: ProblemTable(
             f"{name}, split {split}",
@@ -128,7 +128,7 @@ def find_field(row: Mapping[str, Any], field: str, where: str) -> Any:
     Raises:
         DataError: If the row lacks it, with the names of the fields that there are.
     """
-    value = _value_at(row, field)
+    value = _find_value(row, field)
     if value is _MISSING:
         raise DataError(f"{where}: has no field {field!r}; it has {', '.join(row) or 'none'}")
     return value
@@ -136,10 +136,10 @@ def find_field(row: Mapping[str, Any], field: str, where: str) -> Any:
 
 def has_field(row: Mapping[str, Any], field: str) -> bool:
     """Return whether a row has a field, whatever its value."""
-    return _value_at(row, field) is not _MISSING
+    return _find_value(row, field) is not _MISSING
 
 
-def _value_at(row: Mapping[str, Any], field: str) -> Any:
+def _find_value(row: Mapping[str, Any], field: str) -> Any:
     value: Any = row.get(field, _MISSING)
     if value is _MISSING and "." in field:
         value = row
@@ -159,7 +159,7 @@ def template_fields(template: str) -> list[str]:
     >>> template_fields("{question} Answer in \\boxed{}."), template_fields("question")
     (['question'], [])
     """
-    return [found["field"] for found in _FIELD.finditer(template) if found["field"]]
+    return [match["field"] for match in _FIELD.finditer(template) if match["field"]]
 
 
 def fill_template(template: str, row: Mapping[str, Any], where: str) -> str:
@@ -169,13 +169,13 @@ def fill_template(template: str, row: Mapping[str, Any], where: str) -> str:
     '1, 3 + 2 = \\boxed{} {a}'
     """
 
-    def text(found: re.Match[str]) -> str:
-        if found["field"] is None:
-            return f"{{{found['kept']}}}"
-        value = find_field(row, found["field"], where)
+    def text(match: re.Match[str]) -> str:
+        if match["field"] is None:
+            return f"{{{match['kept']}}}"
+        value = find_field(row, match["field"], where)
         if is_numbers(value):
             return ", ".join(map(str, value))
-        return as_prompt(value, found["field"], where)
+        return as_prompt(value, match["field"], where)
 
     return _FIELD.sub(text, template)
 
@@ -215,7 +215,7 @@ def why_no_prompt(value: Any) -> str | None:
         return "is empty"
     if not isinstance(value, Sequence):
         return "must be a string, a number, or messages"
-    if not all(isinstance(one, Mapping) and one.get("role") in ROLES for one in value):
+    if not all(isinstance(message, Mapping) and message.get("role") in ROLES for message in value):
         return f"must be a string, a number, or messages with a role of {', '.join(ROLES)}"
     if value[-1]["role"] == "assistant" or not message_text(value[-1]).strip():
         return "ends with an answer or an empty message, to which no model can reply"

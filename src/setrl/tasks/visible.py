@@ -22,8 +22,10 @@ def escaped(text: str, kept: str = "\n") -> str:
     a\x1b[2Jb\u202ec d\te
     """
     return "".join(
-        one if one.isprintable() or one in kept else one.encode("unicode_escape").decode()
-        for one in text
+        character
+        if character.isprintable() or character in kept
+        else character.encode("unicode_escape").decode()
+        for character in text
     )
 
 
@@ -57,7 +59,7 @@ def visible(ids: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> str:
     for is_special, run in groupby(ids, key=special.__contains__):
         tokens = list(run)
         if is_special:
-            parts += [f"{LEFT}{escaped(str(tokenizer.decode([one])))}{RIGHT}" for one in tokens]
+            parts += [f"{LEFT}{escaped(str(tokenizer.decode([token])))}{RIGHT}" for token in tokens]
         else:
             parts.append(escaped(str(tokenizer.decode(tokens))))
     return "".join(parts)

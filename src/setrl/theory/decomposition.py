@@ -118,17 +118,17 @@ def decompose_group(
         the advantage of Poly-EPO.
     """
     phi, psi = reward or objectives.mean(), diversity or objectives.distinct_share()
-    given: dict[str, Any] = {**fields}
+    arguments: dict[str, Any] = {**fields}
     rewards = to_numpy(rewards_BN)
-    joint = set_advantages(rewards, objective=phi * psi, set_size=set_size, **given)
-    given["mask"] = (
+    joint = set_advantages(rewards, objective=phi * psi, set_size=set_size, **arguments)
+    arguments["mask"] = (
         joint.usable_BN
     )  # a sample that one factor cannot use leaves the sets of the other too
     first, second = (
-        set_advantages(rewards, objective=factor, set_size=set_size, **given)
+        set_advantages(rewards, objective=factor, set_size=set_size, **arguments)
         for factor in (phi, psi)
     )
-    means_B = [found.mean_B[:, None] for found in (first, second, joint)]
+    means_B = [advantages.mean_B[:, None] for advantages in (first, second, joint)]
     return Decomposition(
         reward_with=first.with_BN,
         diversity_with=second.with_BN,

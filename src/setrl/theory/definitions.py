@@ -92,8 +92,8 @@ def polychromic_conditions(
     return PolychromicConditions(
         reward_covariance=paid,
         count_covariances_A=counted_A,
-        reward_range=_range_of_scores(reward),
-        diversity_range=_range_of_scores(diversity),
+        reward_range=_find_score_range(reward),
+        diversity_range=_find_score_range(diversity),
         pays_reward=paid > _rounding(reward) * np.abs(rewards_A).max(),
         pushes_down_A=counted_A < -_rounding(diversity),
     )
@@ -117,7 +117,7 @@ def policy_grid(num_actions: int, denominator: int) -> np.ndarray:
     return np.diff(inner, axis=1, prepend=0.0, append=float(denominator)) / denominator
 
 
-def _range_of_scores(tabular: TabularObjective) -> tuple[float, float]:
+def _find_score_range(tabular: TabularObjective) -> tuple[float, float]:
     return float(tabular.scores_S.min()), float(tabular.scores_S.max())
 
 
@@ -143,7 +143,7 @@ def scaffold_values(
         (S,) scaffold values.
     """
     policy = check_policy(policy_A, shape=(tabular.table.num_actions,))
-    counts_SA = _counts_of_actions(sets_SK, tabular)
+    counts_SA = _count_actions(sets_SK, tabular)
     largest_S = tabular.set_size * counts_SA.max(axis=-1)
     return (counts_SA * tabular.gradient(policy)).sum(axis=-1) / largest_S
 
@@ -192,12 +192,12 @@ def specular_sets(
     tried = list(chain.from_iterable(combinations(others, k) for k in range(1, len(others))))
     if not tried:
         return []
-    left_TA = np.stack([diminish(policy, gone) for gone in tried])
+    left_TA = np.stack([diminish(policy, removed) for removed in tried])
     lost_T = tabular.gradient(left_TA)[:, action] < -rounding
-    return [gone for gone, lost in zip(tried, lost_T, strict=True) if lost]
+    return [removed for removed, lost in zip(tried, lost_T, strict=True) if lost]
 
 
-def _counts_of_actions(sets_SK: ArrayLike | None, tabular: TabularObjective) -> np.ndarray:
+def _count_actions(sets_SK: ArrayLike | None, tabular: TabularObjective) -> np.ndarray:
     num_actions, set_size = tabular.table.num_actions, tabular.set_size
     if sets_SK is None:
         return set_size * np.eye(num_actions)

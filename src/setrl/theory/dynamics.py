@@ -63,14 +63,14 @@ def gradient_flow(
     def slope(shift_A: np.ndarray) -> np.ndarray:
         return check_velocity(velocity(shift_logits(policy, shift_A)), policy.shape[-1])
 
-    shift_A, now, step = np.zeros_like(policy), 0.0, 1e-3
+    shift_A, time, step = np.zeros_like(policy), 0.0, 1e-3
     policies = []
     for until in times:
-        while now < until:
-            step = min(step, until - now)
+        while time < until:
+            step = min(step, until - time)
             moved_A, error = _dormand_prince_step(slope, shift_A, step)
             if error <= tolerance:
-                shift_A, now = moved_A, now + step if step < until - now else until
+                shift_A, time = moved_A, time + step if step < until - time else until
             step *= float(np.clip(0.9 * (tolerance / max(error, 1e-300)) ** 0.2, 0.2, 5.0))
         policies.append(shift_logits(policy, shift_A))
     return Path(times, np.array(policies))
@@ -132,12 +132,12 @@ class Success:
         """
         rates = self._rates
 
-        def of(policy_A: np.ndarray) -> np.ndarray:
+        def direction(policy_A: np.ndarray) -> np.ndarray:
             right_A, wrong_A = np.split(advantages(self.outcomes(policy_A)), 2, axis=-1)
             mean_A = rates * right_A + (1 - rates) * wrong_A
             return scale * policy_A * (mean_A - (policy_A * mean_A).sum(axis=-1, keepdims=True))
 
-        return of
+        return direction
 
     @property
     def _rates(self) -> np.ndarray:

@@ -51,9 +51,9 @@ def check_policy(
         wrong = policy[~(np.isfinite(policy) & (policy >= 0))]
         raise ValueError(f"{called}: probabilities must be in [0, 1], got {wrong[0]:g}")
     total = policy.sum(axis=-1, keepdims=True)
-    far = np.abs(total - 1) > TOLERANCE
-    if far.any():
-        raise ValueError(f"{called} must sum to 1, got {total[far][0]:.10g}")
+    is_off = np.abs(total - 1) > TOLERANCE
+    if is_off.any():
+        raise ValueError(f"{called} must sum to 1, got {total[is_off][0]:.10g}")
     return policy / total
 
 

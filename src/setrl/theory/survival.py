@@ -56,8 +56,8 @@ def critical_success(shares_C: ArrayLike, success_C: ArrayLike, set_size: int) -
     missed = _power(1 - shares, k - 2)
     # Σ of rewards × strategies, over the K members of a set and over K − 1 of them.
     whole = k * (accuracy - (accuracy - right) * (1 - shares) ** (k - 1)).sum()
-    others = (k - 1) * (accuracy + (accuracy - (accuracy - right) * missed).sum())
-    return float((whole - others) / (1 + num_strategies))
+    without_one = (k - 1) * (accuracy + (accuracy - (accuracy - right) * missed).sum())
+    return float((whole - without_one) / (1 + num_strategies))
 
 
 def counts_shares(success_C: ArrayLike, num_samples: int, alpha: float = 0.0) -> np.ndarray:

@@ -59,9 +59,9 @@ class ActionTable:
         if len(shape) != 1 or shape[0] == 0:
             raise ValueError(f"rewards must have shape (A,), one for each action, got {shape}")
         for name, value in self.given.items():
-            wanted = shape * 2 if name == "pairs" else shape
-            if np.shape(value) != wanted:
-                raise ValueError(f"{name} must have shape {wanted}, got {np.shape(value)}")
+            expected = shape * 2 if name == "pairs" else shape
+            if np.shape(value) != expected:
+                raise ValueError(f"{name} must have shape {expected}, got {np.shape(value)}")
         usable_A = self.samples.mask[0]
         if not usable_A.all():
             raise ValueError(
@@ -131,11 +131,11 @@ class TabularObjective:
 
     def value(self, policy_A: ArrayLike) -> np.ndarray:
         """J = E f, shape (…)."""
-        return self.sets.chances(self._checked_policy(policy_A)) @ self.scores_S
+        return self.sets.chances(self._check_policy(policy_A)) @ self.scores_S
 
     def action_values(self, policy_A: ArrayLike) -> np.ndarray:
         """Q(y) = E[f | y₁ = y], shape (…, A); also for actions of probability 0."""
-        return self.sets.mean_given(self._checked_policy(policy_A), self.scores_S[:, None])
+        return self.sets.mean_given(self._check_policy(policy_A), self.scores_S[:, None])
 
     def advantages(self, policy_A: ArrayLike) -> np.ndarray:
         """A(y) = Q(y) − J, the marginal set advantage (Set RL, Def. 3.2), shape (…, A).
@@ -143,7 +143,7 @@ class TabularObjective:
         Scores are taken relative to the likeliest set's score, so no digits are lost if nearly all
         sets have the same score. Σ_y π(y)·A(y) = 0.
         """
-        policy = self._checked_policy(policy_A)
+        policy = self._check_policy(policy_A)
         chances_S = self.sets.chances(policy)
         relative_S = self.scores_S - self.scores_S[chances_S.argmax(axis=-1)][..., None]
         mean = (chances_S * relative_S).sum(axis=-1, keepdims=True)
@@ -151,17 +151,17 @@ class TabularObjective:
 
     def gradient(self, policy_A: ArrayLike) -> np.ndarray:
         """∂J/∂z_y = K·π(y)·A(y) for a softmax policy with logits z, shape (…, A)."""
-        return self.set_size * self._checked_policy(policy_A) * self.advantages(policy_A)
+        return self.set_size * self._check_policy(policy_A) * self.advantages(policy_A)
 
     def natural_gradient(self, policy_A: ArrayLike) -> np.ndarray:
         """F⁺∇J = K·A(y) up to a constant, with F = diag π − π πᵀ; 0 for actions of probability 0.
 
         Along it d log π(y)/dt = K·A(y): here log π(y) rises if and only if A(y) > 0.
         """
-        policy = self._checked_policy(policy_A)
+        policy = self._check_policy(policy_A)
         return np.where(policy > 0, self.set_size * self.advantages(policy), 0.0)
 
-    def _checked_policy(self, policy_A: ArrayLike) -> np.ndarray:
+    def _check_policy(self, policy_A: ArrayLike) -> np.ndarray:
         return check_policy(policy_A, self.table.num_actions)
 
 
@@ -194,9 +194,7 @@ class TabularMethod:
     def credit_SA(self) -> np.ndarray:
         """The advantage of each action in each group; 0 where the group does not hold it."""
         sets_SN, step = self.groups.sets_SK, max(1, CHUNK // self.num_samples)
-        parts = [
-            self._credit_of_sets(sets_SN[at : at + step]) for at in range(0, len(sets_SN), step)
-        ]
+        parts = [self._credit_sets(sets_SN[at : at + step]) for at in range(0, len(sets_SN), step)]
         counts_SA = self.groups.counts_SA.astype(np.intp)
         first_SA = np.minimum(counts_SA.cumsum(axis=1) - counts_SA, self.num_samples - 1)
         of_first_SA = np.take_along_axis(np.concatenate(parts), first_SA, axis=1)
@@ -216,12 +214,12 @@ class TabularMethod:
         advantages_A = self.advantages(policy)
         return policy * (advantages_A - (policy * advantages_A).sum(axis=-1, keepdims=True))
 
-    def _credit_of_sets(self, sets_SN: np.ndarray) -> np.ndarray:
+    def _credit_sets(self, sets_SN: np.ndarray) -> np.ndarray:
         # The generator only lets a method that samples its sets reach the message below.
-        found = self.table.credit(self.method, sets_SN, np.random.default_rng(0))
-        if found.stderr_BN is not None:
+        advantages = self.table.credit(self.method, sets_SN, np.random.default_rng(0))
+        if advantages.stderr_BN is not None:
             raise ValueError(
                 f"{self.method.name} samples its sets, so its expected update is not enumerated: "
                 "use estimator=credit.Enumerated(), or an objective with a closed form"
             )
-        return found.values_BN
+        return advantages.values_BN

@@ -81,9 +81,9 @@ class SetMDP:
     @cached_property
     def moves_XAX(self) -> np.ndarray:
         """P(x' | x, a), float64."""
-        found = check_policy(self.transitions_XAX, called="transitions_XAX").copy()
-        found.setflags(write=False)  # it is kept: a change would change later values
-        return found
+        moves = check_policy(self.transitions_XAX, called="transitions_XAX").copy()
+        moves.setflags(write=False)  # it is kept: a change would change later values
+        return moves
 
     @cached_property
     def counts_SA(self) -> np.ndarray:
@@ -97,11 +97,11 @@ class SetMDP:
 
     def steps(self, policy_XA: ArrayLike) -> np.ndarray:
         """P_π(x' | x), the way of one branch, shape (X, X)."""
-        return np.einsum("xa,xay->xy", self._checked_policy(policy_XA), self.moves_XAX)
+        return np.einsum("xa,xay->xy", self._check_policy(policy_XA), self.moves_XAX)
 
     def rewards(self, policy_XA: ArrayLike) -> np.ndarray:
         """f̄_π(x) = E f(x, a₁…a_K), shape (X,)."""
-        chances_XS = self.scores[0].sets.chances(self._checked_policy(policy_XA))
+        chances_XS = self.scores[0].sets.chances(self._check_policy(policy_XA))
         return (chances_XS * self.scores_XS).sum(axis=-1)
 
     def values(self, policy_XA: ArrayLike) -> np.ndarray:
@@ -126,7 +126,7 @@ class SetMDP:
             policy_XA: π.
             values_X: V♯ of what follows; by default V♯ of π.
         """
-        policy = self._checked_policy(policy_XA)
+        policy = self._check_policy(policy_XA)
         values_X = self.values(policy) if values_X is None else values_X
         chances_XSA = self.scores[0].sets.chances_given(policy)
         return np.einsum("xsa,xs->xa", chances_XSA, self.set_values(values_X))
@@ -152,13 +152,13 @@ class SetMDP:
 
     def gap(self, new_XA: ArrayLike, old_XA: ArrayLike, start_X: ArrayLike) -> float:
         """E_{x~d♯_new} E_{S~new} A♯_old(x, S) / (1 − γK) = V♯_new(x₀) − V♯_old(x₀): Lemma 2.2."""
-        chances_XS = self.scores[0].sets.chances(self._checked_policy(new_XA))
+        chances_XS = self.scores[0].sets.chances(self._check_policy(new_XA))
         gains_X = (chances_XS * self.set_advantages(old_XA)).sum(axis=-1)
         return float(self.occupancy(new_XA, start_X) @ gains_X / (1 - self.reach))
 
     def advantages(self, policy_XA: ArrayLike) -> np.ndarray:
         """A(x, a) = E[Q♯(x, S) | a₁ = a] − V♯(x), the marginal set advantage, shape (X, A)."""
-        policy = self._checked_policy(policy_XA)
+        policy = self._check_policy(policy_XA)
         return self.action_values(policy) - self.values(policy)[:, None]
 
     def gradient(self, policy_XA: ArrayLike, start_X: ArrayLike) -> np.ndarray:
@@ -170,7 +170,7 @@ class SetMDP:
             policy_XA: π, softmax of z.
             start_X: The distribution of x₀.
         """
-        policy = self._checked_policy(policy_XA)
+        policy = self._check_policy(policy_XA)
         return self._discounted_visits(policy, start_X) * policy * self.advantages(policy)
 
     def _discounted_visits(self, policy_XA: np.ndarray, start_X: ArrayLike) -> np.ndarray:
@@ -178,7 +178,7 @@ class SetMDP:
         visits_X = self.occupancy(policy_XA, start_X) / (1 - self.reach)
         return self.set_size * visits_X[:, None]
 
-    def _checked_policy(self, policy_XA: ArrayLike) -> np.ndarray:
+    def _check_policy(self, policy_XA: ArrayLike) -> np.ndarray:
         shape = (self.num_states, self.num_actions)
         return check_policy(policy_XA, shape=shape, called="policy_XA")
 
@@ -186,15 +186,15 @@ class SetMDP:
 def _check_scores(scores: Sequence[TabularObjective]) -> None:
     if not isinstance(scores, Sequence) or not scores:
         raise ValueError(f"scores must be a list of an objective for each state, got {scores!r}")
-    if other := [one for one in scores if not isinstance(one, TabularObjective)]:
-        raise ValueError(f"scores must hold TabularObjective values, got {other[0]!r}")
-    for name, of in (
+    if wrong := [score for score in scores if not isinstance(score, TabularObjective)]:
+        raise ValueError(f"scores must hold TabularObjective values, got {wrong[0]!r}")
+    for name, read in (
         ("set_size", lambda score: score.set_size),
         ("number of actions", lambda score: score.table.num_actions),
     ):
-        found = [of(score) for score in scores]
-        if len(set(found)) > 1:
-            raise ValueError(f"all states must have one {name}, got {found}")
+        values = [read(score) for score in scores]
+        if len(set(values)) > 1:
+            raise ValueError(f"all states must have one {name}, got {values}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +278,7 @@ def ppo_step(
     if not (learning_rate > 0 and clip > 0):
         raise ValueError(f"learning_rate and clip must be positive, got {learning_rate} and {clip}")
     check_count("epochs", epochs, 1)
-    old, advantages_XA = mdp._checked_policy(policy_XA), mdp.advantages(policy_XA)
+    old, advantages_XA = mdp._check_policy(policy_XA), mdp.advantages(policy_XA)
     weight_XA, policy = mdp._discounted_visits(old, start_X) * advantages_XA, old
     for _ in range(epochs):
         gained_XA = np.sign(advantages_XA) * (policy - old)

@@ -50,7 +50,7 @@ def from_config(
         ValueError: Naming the unknown method or option, the near miss, and all that are known; or
             the option that is missing.
     """
-    return _method_of_keys(schedules.at(with_schedules(config), progress), also)
+    return _make_method(schedules.at(with_schedules(config), progress), also)
 
 
 def defaults_of(name: Any) -> dict[str, Any]:
@@ -60,9 +60,9 @@ def defaults_of(name: Any) -> dict[str, Any]:
     4
     """
     make = methods.by_name.get(name) if isinstance(name, str) else None
-    known = {} if make is None else inspect.signature(make).parameters
-    usual = {key: one.default for key, one in known.items()}
-    return {key: one for key, one in usual.items() if isinstance(one, str | int | float)}
+    parameters = {} if make is None else inspect.signature(make).parameters
+    defaults = {key: parameter.default for key, parameter in parameters.items()}
+    return {key: value for key, value in defaults.items() if isinstance(value, str | int | float)}
 
 
 def with_schedules(config: Any) -> Any:
@@ -86,12 +86,12 @@ def with_folder(config: Any, folder: str) -> Any:
         return [with_folder({"objective": o} if is_reference(o) else o, folder) for o in config]
     if not isinstance(config, Mapping):
         return config
-    own = "method" if "method" in config else "objective"  # names what the mapping is
-    found = {}
+    main_key = "method" if "method" in config else "objective"  # names what the mapping is
+    options = {}
     for key, value in config.items():
-        is_objective = key in OBJECTIVES and key != own and is_reference(value)
-        found[key] = with_folder({"objective": value} if is_objective else value, folder)
-    return {FOLDER: folder, **found} if is_reference(config.get(own)) else found
+        is_objective = key in OBJECTIVES and key != main_key and is_reference(value)
+        options[key] = with_folder({"objective": value} if is_objective else value, folder)
+    return {FOLDER: folder, **options} if is_reference(config.get(main_key)) else options
 
 
 def objective_of(config: str | Mapping[str, Any], kind: str = "objective") -> Objective:
@@ -110,31 +110,31 @@ def objective_of(config: str | Mapping[str, Any], kind: str = "objective") -> Ob
         raise ValueError(f"an objective's config needs the key 'objective', got {options!r}")
     name = options.pop("objective")
     if is_reference(name):
-        return _load_own_objective(name, options)
-    make = names.look_up(kind, name, {**objectives.by_name, "sum": _sum_of_objectives})
+        return _load_user_objective(name, options)
+    make = names.look_up(kind, name, {**objectives.by_name, "sum": _sum_objectives})
     if name in OTHERWISE:
         raise ValueError(OTHERWISE[name].format(name=name))
-    return names.call(f"objective {name}", make, _with_objectives(options))
+    return names.call(f"objective {name}", make, _make_objectives(options))
 
 
-def _method_of_keys(config: Mapping[str, Any], also: Sequence[str] = ()) -> AnyMethod:
+def _make_method(config: Mapping[str, Any], also: Sequence[str] = ()) -> AnyMethod:
     options = dict(config)
     if "method" not in options:
         raise ValueError(f"a method's config needs the key 'method', got {options!r}")
     name, gate = options.pop("method"), options.pop("gate", False)
-    options = _with_objectives(options)
+    options = _make_objectives(options)
     if is_reference(name):
-        must = (
+        requirement = (
             "a method, or a function that returns one, such as setrl.methods.set_rl(objective, "
             "set_size=4)"
         )
-        return _with_gate(_load_own(name, options, AnyMethod, must), gate)
-    makers: dict[str, Callable[..., AnyMethod]] = {**methods.by_name, "sum": _sum_of_methods}
+        return _add_gate(_load_user_value(name, options, AnyMethod, requirement), gate)
+    makers: dict[str, Callable[..., AnyMethod]] = {**methods.by_name, "sum": _sum_methods}
     make = names.look_up("method", name, makers)
-    return _with_gate(names.call(name, make, options, also=("gate", *also)), gate)
+    return _add_gate(names.call(name, make, options, also=("gate", *also)), gate)
 
 
-def _with_objectives(options: Mapping[str, Any]) -> dict[str, Any]:
+def _make_objectives(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: objective_of(value, key)
         if key in OBJECTIVES and isinstance(value, str | Mapping)
@@ -143,19 +143,19 @@ def _with_objectives(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _load_own(reference: str, options: dict[str, Any], kind: Any, must: str) -> Any:
+def _load_user_value(reference: str, options: dict[str, Any], kind: Any, requirement: str) -> Any:
     """Return the value that a module of the user defines, or that its function returns."""
     value = load(reference, options.pop(FOLDER, ".")).value
     if isinstance(value, kind) and options:
         raise ValueError(f"{reference} is a value already: it takes no {min(options)!r}")
     is_maker = callable(value) and not isinstance(value, kind | Objective)
-    made = names.call(reference, value, options) if is_maker else value
-    if not isinstance(made, kind):
-        raise ValueError(f"{reference} must be {must}; got {made!r:.80}")
-    return made
+    result = names.call(reference, value, options) if is_maker else value
+    if not isinstance(result, kind):
+        raise ValueError(f"{reference} must be {requirement}; got {result!r:.80}")
+    return result
 
 
-def _load_own_objective(reference: str, options: dict[str, Any]) -> Objective:
+def _load_user_objective(reference: str, options: dict[str, Any]) -> Objective:
     """Return the objective that a module of the user defines, as a value or a function.
 
     A function whose parameters are fields, such as `rewards, strategies`, scores sets itself;
@@ -166,15 +166,15 @@ def _load_own_objective(reference: str, options: dict[str, Any]) -> Objective:
         reads = set(inspect.signature(value).parameters)
         if reads and reads <= set(FIELDS):
             return objectives.from_function(value)
-    must = (
+    requirement = (
         "an objective, a function that returns one, or a function of the fields of a set "
         f"({', '.join(FIELDS)})"
     )
-    found: Objective = _load_own(reference, options, Objective, must)
-    return found
+    objective: Objective = _load_user_value(reference, options, Objective, requirement)
+    return objective
 
 
-def _with_gate(method: AnyMethod, gate: Any) -> AnyMethod:
+def _add_gate(method: AnyMethod, gate: Any) -> AnyMethod:
     """Return the method, with the credit of wrong samples cut to at most 0 if `gate` is true."""
     if not isinstance(gate, bool):
         raise ValueError(f"gate must be true or false, got {gate!r}")
@@ -187,7 +187,7 @@ def _with_gate(method: AnyMethod, gate: Any) -> AnyMethod:
     return replace(method, adjustment=Gate())
 
 
-def _sum_of_methods(of: Any = None) -> MethodSum:
+def _sum_methods(of: Any = None) -> MethodSum:
     if not isinstance(of, list) or not all(isinstance(part, Mapping) for part in of):
         raise ValueError(
             "a sum of methods needs of: [{method: grpo, weight: 0.5}, …], a list of methods, got "
@@ -195,18 +195,18 @@ def _sum_of_methods(of: Any = None) -> MethodSum:
         )
     parts = [_split_weight(part) for part in of]
     return MethodSum(
-        tuple(_method_of_keys(rest) for rest, _ in parts), tuple(weight for _, weight in parts)
+        tuple(_make_method(keys) for keys, _ in parts), tuple(weight for _, weight in parts)
     )
 
 
-def _sum_of_objectives(of: Any = None) -> Objective:
+def _sum_objectives(of: Any = None) -> Objective:
     if not isinstance(of, list) or not of:
         raise ValueError(
             "a sum of objectives needs of: [{objective: max, weight: 0.5}, …], a list, got "
             f"{of!r}"
         )
     parts = [(part, 1.0) if isinstance(part, str) else _split_weight(part) for part in of]
-    terms = tuple(objective_of(rest) for rest, _ in parts)
+    terms = tuple(objective_of(keys) for keys, _ in parts)
     return Sum(terms, tuple(weight for _, weight in parts))
 
 

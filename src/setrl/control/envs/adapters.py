@@ -116,8 +116,8 @@ class OwnState(Adapter):
 
 def save_attributes(env: gym.Env, constants: frozenset[str] = CONSTANTS) -> dict[str, Any]:
     """Copy every attribute that is plain data and not a constant."""
-    values = vars(env).items()
-    return {name: copied(each) for name, each in values if name not in constants and is_plain(each)}
+    fields = vars(env).items()
+    return {name: copied(item) for name, item in fields if name not in constants and is_plain(item)}
 
 
 class AttributeState(Adapter):
@@ -241,13 +241,13 @@ class PickledState(Adapter):
     @override
     def save(self) -> bytes:
         """Pickle the attributes; raise NotResettableError if one of them cannot be pickled."""
-        places = {id(value): name for name, value in self._objects_that_stay().items()}
-        values = vars(self.env).items()
+        places = {id(value): name for name, value in self._list_fixtures().items()}
+        fields = vars(self.env).items()
         state = {
-            key: each for key, each in values if key not in CONSTANTS and id(each) not in places
+            key: item for key, item in fields if key not in CONSTANTS and id(item) not in places
         }
-        written = io.BytesIO()
-        pickler = pickle.Pickler(written, protocol=pickle.HIGHEST_PROTOCOL)
+        buffer = io.BytesIO()
+        pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.persistent_id = lambda value: places.get(id(value))  # type: ignore[method-assign]
         try:
             pickler.dump(state)
@@ -256,24 +256,24 @@ class PickledState(Adapter):
                 f"{type(self.env).__name__} cannot be pickled ({error}), so it cannot be set back "
                 f"this way: {WHAT_TO_IMPLEMENT}"
             ) from error
-        return written.getvalue()
+        return buffer.getvalue()
 
     @override
     def load(self, state: bytes) -> None:
         """Set the attributes, and delete attributes that the state does not have."""
-        fixtures = self._objects_that_stay()
+        fixtures = self._list_fixtures()
         unpickler = pickle.Unpickler(io.BytesIO(state))
         unpickler.persistent_load = fixtures.__getitem__  # type: ignore[method-assign]
-        attributes, here = unpickler.load(), vars(self.env)
+        attributes, current = unpickler.load(), vars(self.env)
         stays = attributes.keys() | fixtures.keys() | CONSTANTS
-        for name in here.keys() - stays:
-            del here[name]
-        here.update(attributes)
+        for name in current.keys() - stays:
+            del current[name]
+        current.update(attributes)
 
-    def _objects_that_stay(self) -> dict[str, Any]:
+    def _list_fixtures(self) -> dict[str, Any]:
         """Return the objects that stay in place, by name."""
         _ = self.env.np_random  # Gymnasium makes it at the first access
-        values = vars(self.env)
-        objects = {"spec", "action_space", "observation_space", "metadata"} & values.keys()
-        constants = {name: values[name] for name in objects if values[name] is not None}
+        attributes = vars(self.env)
+        objects = {"spec", "action_space", "observation_space", "metadata"} & attributes.keys()
+        constants = {name: attributes[name] for name in objects if attributes[name] is not None}
         return {"the environment": self.env} | constants | attributes_that_are_generators(self.env)

@@ -50,25 +50,28 @@ def check_resettable(
     if actions < 1 or trials < 1:
         raise ValueError(f"actions and trials must be at least 1, got {actions} and {trials}")
     generator = np.random.default_rng(rng)
-    subject, second = _as_resettable(env), another if another is None else _as_resettable(another)
+    subject, second = (
+        _make_resettable(env),
+        another if another is None else _make_resettable(another),
+    )
     for trial in range(trials):
-        _check_one(subject, second, actions, generator, at_start=trial == 0)
+        _check_snapshot(subject, second, actions, generator, at_start=trial == 0)
 
 
 class ResetMismatchError(AssertionError):
     """A restored environment behaved differently; the message names the step and the remedy."""
 
 
-def _check_one(
+def _check_snapshot(
     env: Any, second: Any, actions: int, rng: np.random.Generator, *, at_start: bool
 ) -> None:
     """Check one snapshot, restored in every way."""
     seed = int(rng.integers(2**31))
-    seen = _walk_to_a_state(env, seed, 0 if at_start else int(rng.integers(1, actions + 1)), rng)
+    start = _walk_to_a_state(env, seed, 0 if at_start else int(rng.integers(1, actions + 1)), rng)
     snapshot = env.snapshot()
     walk = _draw_actions(env, actions, rng)
-    truth = _record_walk(env, seen, walk)
-    drawn_from = _generators_that_moved(truth[0].generators, truth[-1].generators)
+    truth = _record_walk(env, start, walk)
+    drawn_from = _find_moved_generators(truth[0].generators, truth[-1].generators)
     pickled = _pickle_snapshot(env, snapshot)
     ways = [("", env, snapshot), (" a second time", env, snapshot)]
     ways += [(" from its pickle", env, pickle.loads(pickled))]
@@ -80,13 +83,13 @@ def _check_one(
         if not isinstance(instance, ResettableEnv):
             # The environment sets itself back, and need not keep noise that it never draws.
             truth, again = (
-                _with_only_generators(truth, drawn_from),
-                _with_only_generators(again, drawn_from),
+                _keep_generators(truth, drawn_from),
+                _keep_generators(again, drawn_from),
             )
-        _must_agree(env, truth, again, f"restored{way}")
+        _check_agreement(env, truth, again, f"restored{way}")
     once, twice = (_record_walk(env, env.restore(snapshot, rng=5), walk) for _ in range(2))
-    _must_agree(env, once, twice, "restored twice with rng=5")
-    _must_fork(env, snapshot, drawn_from)
+    _check_agreement(env, once, twice, "restored twice with rng=5")
+    _check_forks(env, snapshot, drawn_from)
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,12 @@ def _walk_to_a_state(
     """Reset and take at most `steps` random actions, so that the episode does not end."""
     walk = _draw_actions(env, steps, rng)
     while True:
-        seen = env.reset(seed=seed)
-        taken = list(_take_actions(env, walk))
-        if not taken or not (taken[-1].terminated or taken[-1].truncated):
-            return (taken[-1].observation, taken[-1].info) if taken else seen
+        start = env.reset(seed=seed)
+        records = list(_take_actions(env, walk))
+        if not records or not (records[-1].terminated or records[-1].truncated):
+            return (records[-1].observation, records[-1].info) if records else start
         # No step follows the end of an episode, so a snapshot there would check nothing.
-        walk = walk[: len(taken) // 2]
+        walk = walk[: len(records) // 2]
 
 
 def _draw_actions(env: Any, count: int, rng: np.random.Generator) -> list[Any]:
@@ -124,7 +127,7 @@ def _record_walk(env: Any, first: tuple[Any, dict[str, Any]], walk: list[Any]) -
     """Return the environment's present state, by observation and info, and a walk's steps."""
     observation, info = first
     return [
-        _Step(observation, 0.0, False, False, info, _generator_states(env)),
+        _Step(observation, 0.0, False, False, info, _save_generator_states(env)),
         *_take_actions(env, walk),
     ]
 
@@ -132,14 +135,14 @@ def _record_walk(env: Any, first: tuple[Any, dict[str, Any]], walk: list[Any]) -
 def _take_actions(env: Any, walk: list[Any]) -> Iterator[_Step]:
     for action in walk:
         observation, reward, terminated, truncated, info = env.step(action)
-        yield _Step(observation, reward, terminated, truncated, info, _generator_states(env))
+        yield _Step(observation, reward, terminated, truncated, info, _save_generator_states(env))
         if terminated or truncated:
             return
 
 
-def _generator_states(env: Any) -> list[dict[str, Any]]:
+def _save_generator_states(env: Any) -> list[dict[str, Any]]:
     layers = layers_of(env)
-    return [save_generators(each, own=not isinstance(each, ResettableEnv)) for each in layers]
+    return [save_generators(layer, own=not isinstance(layer, ResettableEnv)) for layer in layers]
 
 
 def _pickle_snapshot(env: Any, snapshot: Any) -> bytes:
@@ -152,19 +155,19 @@ def _pickle_snapshot(env: Any, snapshot: Any) -> bytes:
         ) from error
 
 
-def _must_agree(env: Any, truth: list[_Step], again: list[_Step], way: str) -> None:
+def _check_agreement(env: Any, truth: list[_Step], again: list[_Step], way: str) -> None:
     """Raise unless the steps are equal, and equally many."""
     for index, (old, new) in enumerate(zip(truth, again, strict=False)):
         for part in vars(old):
             for where in differences(getattr(old, part), getattr(new, part), part):
-                raise ResetMismatchError(_sentence_of_mismatch(env, way, index, where))
+                raise ResetMismatchError(_describe_mismatch(env, way, index, where))
     if len(truth) != len(again):
         raise ResetMismatchError(
-            _sentence_of_mismatch(env, way, min(len(truth), len(again)), "the end")
+            _describe_mismatch(env, way, min(len(truth), len(again)), "the end")
         )
 
 
-def _sentence_of_mismatch(env: Any, way: str, index: int, where: str) -> str:
+def _describe_mismatch(env: Any, way: str, index: int, where: str) -> str:
     when = f"step {index} after it" if index else "the restored state itself"
     if moving := moving_normalisers(env):
         return (
@@ -179,19 +182,19 @@ def _sentence_of_mismatch(env: Any, way: str, index: int, where: str) -> str:
     )
 
 
-def _with_only_generators(steps: list[_Step], drawn_from: set[tuple[int, str]]) -> list[_Step]:
+def _keep_generators(steps: list[_Step], drawn_from: set[tuple[int, str]]) -> list[_Step]:
     """Return the steps with only the generators from which noise was drawn."""
 
-    def kept(generators: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def filter_states(generators: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [
-            {path: state for path, state in one.items() if (place, path) in drawn_from}
-            for place, one in enumerate(generators)
+            {path: state for path, state in by_path.items() if (place, path) in drawn_from}
+            for place, by_path in enumerate(generators)
         ]
 
-    return [replace(step, generators=kept(step.generators)) for step in steps]
+    return [replace(step, generators=filter_states(step.generators)) for step in steps]
 
 
-def _generators_that_moved(
+def _find_moved_generators(
     before: list[dict[str, Any]], after: list[dict[str, Any]]
 ) -> set[tuple[int, str]]:
     """Return the generators (layer, path) from which noise was drawn between two steps."""
@@ -203,12 +206,14 @@ def _generators_that_moved(
     }
 
 
-def _must_fork(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> None:
+def _check_forks(env: Any, snapshot: Any, drawn_from: set[tuple[int, str]]) -> None:
     """Raise if vines with different seeds share a generator from which noise is drawn."""
     env.restore(snapshot, rng=1)
-    first = _generator_states(env)
+    first = _save_generator_states(env)
     env.restore(snapshot, rng=2)
-    for place, path in sorted(drawn_from - _generators_that_moved(first, _generator_states(env))):
+    for place, path in sorted(
+        drawn_from - _find_moved_generators(first, _save_generator_states(env))
+    ):
         raise ResetMismatchError(
             f"{_name_of_env(env)}: restored with rng=1 and with rng=2 the generator {path} of "
             f"{kind_of(layers_of(env)[place])} is the same, so that vines would share its noise; "
@@ -240,7 +245,7 @@ def _same_bits(old: Any, new: Any) -> bool:
     return bool(np.all(old == new))
 
 
-def _as_resettable(env: gym.Env) -> Any:
+def _make_resettable(env: gym.Env) -> Any:
     return env if isinstance(env, Resettable) else make_resettable(env)
 
 

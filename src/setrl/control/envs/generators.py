@@ -51,23 +51,23 @@ def generators_of(layer: gym.Env, *, own: bool = False) -> dict[str, Any]:
         layer: A wrapper, or an environment.
         own: Search also all of a layer that sets its own contents back.
     """
-    found = attributes_that_are_generators(layer)
+    generators = attributes_that_are_generators(layer)
     if _attributes_are_enough(layer) or (sets_itself_back(layer) and not own):
-        return found
-    values = vars(layer)
-    fixed = [values[name] for name in ("env", *_OWN_SPACES) if name in values]
-    known = {id(layer), *map(id, fixed), *map(id, found.values())}
-    queue = deque((name, value) for name, value in values.items() if id(value) not in known)
+        return generators
+    attributes = vars(layer)
+    fixed = [attributes[name] for name in ("env", *_OWN_SPACES) if name in attributes]
+    seen_ids = {id(layer), *map(id, fixed), *map(id, generators.values())}
+    queue = deque((name, value) for name, value in attributes.items() if id(value) not in seen_ids)
     while queue:
         path, value = queue.popleft()
-        if isinstance(value, _LEAVES) or id(value) in known:
+        if isinstance(value, _LEAVES) or id(value) in seen_ids:
             continue
-        known.add(id(value))
+        seen_ids.add(id(value))
         if is_generator(value):
-            found[path] = value
+            generators[path] = value
         else:
-            queue.extend((path + step, part) for step, part in _parts_of_object(value))
-    return found
+            queue.extend((path + step, part) for step, part in _list_parts(value))
+    return generators
 
 
 def _attributes_are_enough(layer: gym.Env) -> bool:
@@ -79,7 +79,7 @@ def sets_itself_back(layer: gym.Env) -> bool:
     return all(callable(getattr(layer, name, None)) for name in ("snapshot", "restore"))
 
 
-def _parts_of_object(value: Any) -> Iterator[tuple[str, Any]]:
+def _list_parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what an object leads to, with the step of the path that leads there."""
     if isinstance(value, np.ndarray):
         if value.dtype == object:
@@ -94,7 +94,7 @@ def _parts_of_object(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, functools.partial):
         yield from ((f".{name}", getattr(value, name)) for name in ("func", "args", "keywords"))
     elif isinstance(value, types.FunctionType):
-        yield from _held_by_function(value)
+        yield from _list_parts_of_function(value)
     yield from ((f".{name}", item) for name, item in getattr(value, "__dict__", {}).items())
     for kind in type(value).__mro__:
         slots = vars(kind).get("__slots__", ())
@@ -103,7 +103,7 @@ def _parts_of_object(value: Any) -> Iterator[tuple[str, Any]]:
                 yield f".{name}", getattr(value, name)
 
 
-def _held_by_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+def _list_parts_of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield defaults and closure, not the module's globals, which no environment owns."""
     for place, cell in enumerate(function.__closure__ or ()):
         try:
@@ -151,9 +151,11 @@ def load_generators(layer: gym.Env, states: dict[str, Any]) -> None:
 
 def reseed_generators(layers: list[gym.Env], noise: np.random.SeedSequence) -> None:
     """Give every generator of every layer a new stream."""
-    distinct = {id(each): each for layer in layers for each in generators_of(layer).values()}
+    distinct = {
+        id(generator): generator for layer in layers for generator in generators_of(layer).values()
+    }
     for generator, seed in zip(distinct.values(), noise.spawn(len(distinct)), strict=True):
-        set_state(generator, _fresh_state(generator, seed))
+        set_state(generator, _make_state(generator, seed))
 
 
 def state_of(generator: Any) -> Any:
@@ -187,7 +189,7 @@ def set_state(generator: Any, state: Any) -> None:
         generator.set_state(sys.modules["torch"].from_numpy(state.copy()))
 
 
-def _fresh_state(generator: Any, seed: np.random.SeedSequence) -> Any:
+def _make_state(generator: Any, seed: np.random.SeedSequence) -> Any:
     """Return the state of a new generator of the same kind."""
     if isinstance(generator, np.random.Generator):
         return type(generator.bit_generator)(seed).state

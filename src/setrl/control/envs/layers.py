@@ -74,11 +74,11 @@ def is_of_known_state(layer: gym.Env) -> bool:
 
 def save_wrapper(wrapper: gym.Env) -> dict[str, Any]:
     """Save a wrapper's attributes of the episode; for an unknown class, all plain data."""
-    values = vars(wrapper)
+    attributes = vars(wrapper)
     names = _EPISODE_STATE.get(kind_of(wrapper))
     if names is None:
-        return {k: copied(v) for k, v in values.items() if k not in _FIXED and is_plain(v)}
-    return {name: copied(values[name]) for name in names if name in values}
+        return {k: copied(v) for k, v in attributes.items() if k not in _FIXED and is_plain(v)}
+    return {name: copied(attributes[name]) for name in names if name in attributes}
 
 
 def load_wrapper(wrapper: gym.Env, state: dict[str, Any]) -> None:
@@ -98,20 +98,20 @@ def moving_normalisers(env: gym.Env) -> list[str]:
 @contextmanager
 def gathered_kept(env: gym.Env) -> Iterator[bool]:
     """Keep steps inside the block out of wrappers' statistics; yield whether there are any."""
-    found = [
+    statistics = [
         vars(layer)[_GATHERED[kind_of(layer)]]
         for layer in layers_of(env)
         if kind_of(layer) in _GATHERED
     ]
     # In place: several environments may share one.
-    states = [one if isinstance(one, dict) else vars(one) for one in found]
+    states = [part if isinstance(part, dict) else vars(part) for part in statistics]
     before = [deepcopy(state) for state in states]
     try:
-        yield bool(found)
+        yield bool(statistics)
     finally:
-        for state, then in zip(states, before, strict=True):
+        for state, saved in zip(states, before, strict=True):
             state.clear()
-            state.update(then)
+            state.update(saved)
 
 
 def is_plain(value: Any) -> bool:

@@ -105,7 +105,7 @@ class ResettableEnv(gym.Wrapper):
         super().__init__(env)
         self.adapter = adapter
         self._forks = np.random.SeedSequence(fork_seed)
-        self._seen: tuple[Any, dict[str, Any], bool, bool] | None = None
+        self._current: tuple[Any, dict[str, Any], bool, bool] | None = None
 
     @override
     def reset(
@@ -113,14 +113,14 @@ class ResettableEnv(gym.Wrapper):
     ) -> tuple[Any, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, **given(options))
         self.adapter.frame = None
-        self._seen = (observation, info, False, False)
+        self._current = (observation, info, False, False)
         return observation, info
 
     @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.adapter.frame = None
-        self._seen = (observation, info, bool(terminated), bool(truncated))
+        self._current = (observation, info, bool(terminated), bool(truncated))
         return observation, reward, terminated, truncated, info
 
     @override
@@ -130,14 +130,14 @@ class ResettableEnv(gym.Wrapper):
 
     def snapshot(self) -> Snapshot:
         """Return the state of the environment, its wrappers and its generators now."""
-        if self._seen is None:
+        if self._current is None:
             raise RuntimeError("snapshot() was called before the first reset(): call reset() first")
-        layers, ours = layers_of(self.env), self._wrappers()
-        observation, info, terminated, truncated = self._seen
+        layers, wrappers = layers_of(self.env), self._wrappers()
+        observation, info, terminated, truncated = self._current
         return Snapshot(
-            layers=self._names(layers),
+            layers=self._list_names(layers),
             state=self.adapter.save(),
-            wrappers=tuple(save_wrapper(layer) for layer in ours),
+            wrappers=tuple(save_wrapper(layer) for layer in wrappers),
             generators=tuple(save_generators(layer) for layer in layers),
             observation=copied(observation),
             info=copied(info),
@@ -158,12 +158,12 @@ class ResettableEnv(gym.Wrapper):
         Returns:
             The observation and info that were last seen at the snapshot.
         """
-        layers, ours = layers_of(self.env), self._wrappers()
-        self._must_fit(snapshot, layers, rng)
-        if self._seen is None:
+        layers, wrappers = layers_of(self.env), self._wrappers()
+        self._check_fit(snapshot, layers, rng)
+        if self._current is None:
             self.env.reset()  # some environments make their parts only at the first reset
         self.adapter.load(snapshot.state)
-        for layer, state in zip(ours, snapshot.wrappers, strict=True):
+        for layer, state in zip(wrappers, snapshot.wrappers, strict=True):
             load_wrapper(layer, state)
         for layer, states in zip(layers, snapshot.generators, strict=True):
             load_generators(layer, states)
@@ -172,7 +172,7 @@ class ResettableEnv(gym.Wrapper):
             reseed_generators(layers, noise)
             self.adapter.reseed(noise)
         observation, info = copied(snapshot.observation), copied(snapshot.info)
-        self._seen = (observation, info, snapshot.terminated, snapshot.truncated)
+        self._current = (observation, info, snapshot.terminated, snapshot.truncated)
         return observation, info
 
     def _wrappers(self) -> list[gym.Env]:
@@ -180,16 +180,16 @@ class ResettableEnv(gym.Wrapper):
         layers = layers_of(self.env)
         return layers[: layers.index(self.adapter.env)]
 
-    def _must_fit(self, snapshot: Snapshot, layers: list[gym.Env], rng: Noise) -> None:
+    def _check_fit(self, snapshot: Snapshot, layers: list[gym.Env], rng: Noise) -> None:
         if rng not in ("keep", "fork") and not (isinstance(rng, int | np.integer) and rng >= 0):
             raise ValueError(f'rng must be "keep", "fork" or a seed ≥ 0, got {rng!r}')
-        here, there = self._names(layers), snapshot.layers
+        here, there = self._list_names(layers), snapshot.layers
         if here != there:
             raise ValueError(
                 f"a snapshot of {there} cannot be restored into {here}: make both the same way"
             )
 
-    def _names(self, layers: list[gym.Env]) -> tuple[str, ...]:
+    def _list_names(self, layers: list[gym.Env]) -> tuple[str, ...]:
         """Return the names that must be equal in two environments that share snapshots."""
         spec = layers[-1].spec
         return (self.adapter.name, spec.id if spec else "", *map(kind_of, layers))
@@ -223,8 +223,8 @@ def _refuse_what_is_no_environment(env: Any) -> None:
     if isinstance(env, gym.Env):
         return
     is_vector = hasattr(env, "num_envs")
-    what = "several environments in one" if is_vector else "no environment of Gymnasium"
+    description = "several environments in one" if is_vector else "no environment of Gymnasium"
     hint = "; vines are stepped side by side anyway" if is_vector else ""
     raise ValueError(
-        f"a {type(env).__name__} is {what}: give one, such as gym.make('CartPole-v1'){hint}"
+        f"a {type(env).__name__} is {description}: give one, such as gym.make('CartPole-v1'){hint}"
     )

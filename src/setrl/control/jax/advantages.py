@@ -84,15 +84,15 @@ def normalised(advantages: jax.Array, from_sets: jax.Array, usable: jax.Array) -
 
     In a minibatch with set advantages, equal advantages become 0 instead of scaled-up rounding.
     """
-    own = usable & ~from_sets
-    count = own.sum()
-    mean = jnp.sum(jnp.where(own, advantages, 0.0)) / jnp.maximum(count, 1)
-    centred = jnp.where(own, advantages - mean, 0.0)
+    from_critic = usable & ~from_sets
+    count = from_critic.sum()
+    mean = jnp.sum(jnp.where(from_critic, advantages, 0.0)) / jnp.maximum(count, 1)
+    centred = jnp.where(from_critic, advantages - mean, 0.0)
     size = jnp.sqrt(jnp.sum(centred**2) / jnp.maximum(count - 1, 1))
-    largest = jnp.max(jnp.where(own, jnp.abs(advantages), 0.0))
+    largest = jnp.max(jnp.where(from_critic, jnp.abs(advantages), 0.0))
     only_rounding = (size <= 8 * jnp.finfo(jnp.float32).eps * largest) & (from_sets & usable).any()
     scaled = jnp.where(only_rounding, 0.0, centred / (size + 1e-8))
-    return jnp.where(own & (count > 1), scaled, advantages)
+    return jnp.where(from_critic & (count > 1), scaled, advantages)
 
 
 def vine_advantages(
@@ -104,11 +104,11 @@ def vine_advantages(
 ) -> jax.Array:
     """Return the set advantage of each vine, (B, N), as `control.vines.vine_advantages` does."""
     shape = jax.ShapeDtypeStruct(columns["rewards"].shape, jnp.float32)
-    given = jax.tree.map(jax.lax.stop_gradient, (columns, actions_BN, jax.random.bits(key)))
-    return jax.pure_callback(_CreditOnHost(method, vines), shape, *given, vmap_method="sequential")
+    inputs = jax.tree.map(jax.lax.stop_gradient, (columns, actions_BN, jax.random.bits(key)))
+    return jax.pure_callback(_CreditOnHost(method, vines), shape, *inputs, vmap_method="sequential")
 
 
-def _without_rounding(scores_BN: np.ndarray) -> np.ndarray:
+def _remove_rounding(scores_BN: np.ndarray) -> np.ndarray:
     """Return scores that are equal where a state's scores differ by no more than their rounding.
 
     Scores are sums in float32. A method that divides by their deviation scales rounding up to 1.
@@ -129,7 +129,7 @@ class _CreditOnHost:
         columns, actions_BN = jax.tree.map(np.asarray, (columns, actions_BN))
         rewards_BN = columns["rewards"].astype(np.float64)
         if self.method.scale is not None:
-            rewards_BN = _without_rounding(rewards_BN)
+            rewards_BN = _remove_rounding(rewards_BN)
         samples = Samples(**{**columns, "rewards": rewards_BN})
         rng = np.random.default_rng(int(seed))
         with np.errstate(invalid="ignore"):

@@ -37,9 +37,9 @@ def use_one_thread() -> None:
     A GPU is made to repeat its results, and to multiply in float32: its default, TF32, has ten
     bits. XLA reads its flags when JAX computes for the first time in a process.
     """
-    known = os.environ.get("XLA_FLAGS", "")
-    new = [flag for flag in (ONE_THREAD, SAME_BITS) if flag not in known]
-    os.environ["XLA_FLAGS"] = " ".join([*new, known]).strip()  # of two, the last counts: the user's
+    flags = os.environ.get("XLA_FLAGS", "")
+    new = [flag for flag in (ONE_THREAD, SAME_BITS) if flag not in flags]
+    os.environ["XLA_FLAGS"] = " ".join([*new, flags]).strip()  # of two, the last counts: the user's
     if getattr(jax.config, PRECISION) is None:
         jax.config.update(PRECISION, "highest")
 
@@ -63,11 +63,11 @@ class Learner(arm.Learner):
     @override
     def resume(self, folder: Path) -> None:
         self.begin()
-        wanted, tree = jax.tree.flatten(_with_plain_key(self.training))
+        needed, tree = jax.tree.flatten(_with_plain_key(self.training))
         with explain_unreadable(folder / STATE):
-            with np.load(folder / STATE, allow_pickle=False) as written:
-                leaves = [written[name] for name in sorted(written.files)]
-            refuse_unlike(_kinds_of_leaves(leaves), _kinds_of_leaves(wanted))
+            with np.load(folder / STATE, allow_pickle=False) as archive:
+                leaves = [archive[name] for name in sorted(archive.files)]
+            refuse_unlike(_describe_leaves(leaves), _describe_leaves(needed))
         plain = jax.tree.unflatten(tree, [jax.numpy.asarray(leaf) for leaf in leaves])
         self.training = plain._replace(key=jax.random.wrap_key_data(plain.key))
 
@@ -139,7 +139,7 @@ def _with_plain_key(training: Training) -> Training:
     return training._replace(key=jax.random.key_data(training.key))
 
 
-def _kinds_of_leaves(leaves: Any) -> list[str]:
+def _describe_leaves(leaves: Any) -> list[str]:
     return [f"{np.asarray(leaf).dtype}{np.shape(leaf)}" for leaf in leaves]
 
 
@@ -149,9 +149,9 @@ def load_policy(path: Path, like: Params) -> Params:
     Raises:
         RunError: If the file is damaged, or holds another policy.
     """
-    wanted = weights_of(like)
-    weights_by_name = load_weights(path, wanted)
-    return jax.tree.unflatten(jax.tree.structure(like), [weights_by_name[name] for name in wanted])
+    needed = weights_of(like)
+    weights_by_name = load_weights(path, needed)
+    return jax.tree.unflatten(jax.tree.structure(like), [weights_by_name[name] for name in needed])
 
 
 def weights_of(params: Params) -> dict[str, np.ndarray]:

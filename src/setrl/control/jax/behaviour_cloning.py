@@ -29,7 +29,7 @@ class _Padded(NamedTuple):
     mask_ET: np.ndarray
 
     def at(self, rows: np.ndarray) -> _Padded:
-        return _Padded(*(one[rows] for one in self))
+        return _Padded(*(column[rows] for column in self))
 
 
 def clone(
@@ -44,29 +44,29 @@ def clone(
         rng: Decides the held-out fifth and the batches.
     """
     names, padded = np.unique(shown.episodes), _pad_episodes(shown)
-    learnt, held_out = (np.searchsorted(names, one) for one in shown.split(rng))
+    learnt, held_out = (np.searchsorted(names, episodes) for episodes in shown.split(rng))
     optimizer = optax.adam(LEARNING_RATE)
 
     def loss(params: Params, batch: _Padded) -> jax.Array:
-        seen = jnp.moveaxis(batch.observations_ETD, 1, 0)
-        logits, _ = policy.unroll(params, policy.memories(len(batch.actions_ET)), seen)
+        observations = jnp.moveaxis(batch.observations_ETD, 1, 0)
+        logits, _ = policy.unroll(params, policy.memories(len(batch.actions_ET)), observations)
         logits = jnp.moveaxis(logits, 0, 1)
-        each = log_prob(logits, jnp.asarray(batch.actions_ET)) + ENTROPY_COEF * entropies(logits)
-        return -jnp.where(batch.mask_ET, each, 0.0).sum() / batch.mask_ET.sum()
+        terms = log_prob(logits, jnp.asarray(batch.actions_ET)) + ENTROPY_COEF * entropies(logits)
+        return -jnp.where(batch.mask_ET, terms, 0.0).sum() / batch.mask_ET.sum()
 
     @jax.jit
     def step(params: Params, state: Any, batch: _Padded) -> tuple[Params, Any]:
         updates, state = optimizer.update(jax.grad(loss)(params, batch), state)
         return optax.apply_updates(params, updates), state
 
-    measure, now, state = jax.jit(loss), params, optimizer.init(params)
+    measure, current, state = jax.jit(loss), params, optimizer.init(params)
 
     def learn() -> tuple[Params, float]:
-        nonlocal now, state
+        nonlocal current, state
         order = rng.permutation(learnt)
         for first in range(0, max(1, len(order) - BATCH_EPISODES + 1), BATCH_EPISODES):
-            now, state = step(now, state, padded.at(order[first:][:BATCH_EPISODES]))
-        return now, float(measure(now, padded.at(held_out)))
+            current, state = step(current, state, padded.at(order[first:][:BATCH_EPISODES]))
+        return current, float(measure(current, padded.at(held_out)))
 
     return best_weights(params, shown.epochs, learn)
 

@@ -121,23 +121,23 @@ def check_env(env: JaxEnv) -> int:
             or kinds than it must; the message names it.
     """
     key = jax.random.key(0)
-    state = _shapes_returned("reset", env.reset, key)
+    state = _find_shapes("reset", env.reset, key)
     for name, least in (("num_actions", 2), ("max_steps", 1)):
         require_number(f"{name} of an environment", getattr(env, name, None), least, whole=True)
-    seen = _shapes_returned("observe", env.observe, state)
-    if not hasattr(seen, "dtype"):
-        raise ValueError(f"observe must return (D,) float32, got {_kinds_of_state(seen)}")
-    if seen.ndim != 1 or seen.dtype != jnp.float32:
-        raise ValueError(f"observe must return (D,) float32, got {seen.shape} {seen.dtype}")
-    found = _shapes_returned("step", env.step, key, state, jnp.int32(0))
-    if not isinstance(found, tuple) or len(found) != 3:
-        got = f"{len(found)} values" if isinstance(found, tuple) else type(found).__name__
+    spec = _find_shapes("observe", env.observe, state)
+    if not hasattr(spec, "dtype"):
+        raise ValueError(f"observe must return (D,) float32, got {_describe_state(spec)}")
+    if spec.ndim != 1 or spec.dtype != jnp.float32:
+        raise ValueError(f"observe must return (D,) float32, got {spec.shape} {spec.dtype}")
+    result = _find_shapes("step", env.step, key, state, jnp.int32(0))
+    if not isinstance(result, tuple) or len(result) != 3:
+        got = f"{len(result)} values" if isinstance(result, tuple) else type(result).__name__
         raise ValueError(f"step must return the next state, the reward and done, got {got}")
-    following, reward, done = found
-    if _kinds_of_state(following) != _kinds_of_state(state):
+    following, reward, done = result
+    if _describe_state(following) != _describe_state(state):
         raise ValueError(
             "step must return a state of the same shapes and kinds as reset: reset has "
-            f"{_kinds_of_state(state)}, step has {_kinds_of_state(following)}"
+            f"{_describe_state(state)}, step has {_describe_state(following)}"
         )
     for name, value, kind in (("reward", reward, jnp.floating), ("done", done, jnp.bool_)):
         if value.shape != () or not jnp.issubdtype(value.dtype, kind):
@@ -145,10 +145,10 @@ def check_env(env: JaxEnv) -> int:
                 f"step must return a {name} of shape () and kind {kind.__name__}, got "
                 f"{value.shape} {value.dtype}"
             )
-    return int(seen.shape[0])
+    return int(spec.shape[0])
 
 
-def _shapes_returned(name: str, function: Callable[..., Any], *args: Any) -> Any:
+def _find_shapes(name: str, function: Callable[..., Any], *args: Any) -> Any:
     """Return the shapes of what a function of an environment returns."""
     try:
         return jax.eval_shape(function, *args)
@@ -173,16 +173,16 @@ def check_label(env: JaxEnv, label: Callable[[State], Any]) -> None:
     Raises:
         ValueError: If it is something else, or cannot be compiled.
     """
-    wanted = "a label must be a function of JAX from a state to a signed integer, −1 for none"
+    requirement = "a label must be a function of JAX from a state to a signed integer, −1 for none"
     try:
-        found = jax.eval_shape(label, jax.eval_shape(env.reset, jax.random.key(0)))
+        returned = jax.eval_shape(label, jax.eval_shape(env.reset, jax.random.key(0)))
     except Exception as error:
-        raise ValueError(f"{wanted}: {error}") from error
-    shape, kind = getattr(found, "shape", None), getattr(found, "dtype", type(found))
+        raise ValueError(f"{requirement}: {error}") from error
+    shape, kind = getattr(returned, "shape", None), getattr(returned, "dtype", type(returned))
     if shape != () or not jnp.issubdtype(kind, jnp.signedinteger):
-        raise ValueError(f"{wanted}: got shape {shape} and kind {kind}")
+        raise ValueError(f"{requirement}: got shape {shape} and kind {kind}")
 
 
-def _kinds_of_state(state: State) -> str:
+def _describe_state(state: State) -> str:
     leaves, tree = jax.tree.flatten(state)
-    return f"{tree} with {[f'{one.dtype}{one.shape}' for one in leaves]}"
+    return f"{tree} with {[f'{leaf.dtype}{leaf.shape}' for leaf in leaves]}"

@@ -57,8 +57,8 @@ def sample_families(
     for_trunks, for_times, for_vines = jax.random.split(key, 3)
     trunks = play_episodes(task, policy, params, count, for_trunks, keeps_states=True)
     times, wanted = rollout_times(trunks.steps, vines.num_states, vines.where, for_times)
-    left = jnp.where(wanted, task.env.max_steps - times, 0).reshape(-1)
-    starts = (at_times(trunks.states, times), at_times(trunks.steps.memories, times), left)
+    steps_left = jnp.where(wanted, task.env.max_steps - times, 0).reshape(-1)
+    starts = (at_times(trunks.states, times), at_times(trunks.steps.memories, times), steps_left)
     states, memories, limits = _repeat_rows(starts, vines.num_vines)
     grown = grow(task.env, policy, params, states, memories, for_vines, limits, task.env.max_steps)
     columns = _score_vines(task, vines.num_vines, trunks, times, grown)
@@ -66,8 +66,8 @@ def sample_families(
     return Families(trunks, times, wanted, grown, columns, actions_BN)
 
 
-def _repeat_rows(values: Any, count: int) -> Any:
-    return jax.tree.map(lambda array: jnp.repeat(array, count, axis=0), values)
+def _repeat_rows(tree: Any, count: int) -> Any:
+    return jax.tree.map(lambda array: jnp.repeat(array, count, axis=0), tree)
 
 
 def _score_vines(
@@ -77,8 +77,8 @@ def _score_vines(
     rewards = jnp.roll(trunks.steps.rewards, 1, axis=0).at[0].set(0.0)
     before = at_times(jnp.cumsum(rewards, axis=0), times)
     scores = vines.returns + _repeat_rows(before, num_vines)
-    known = (vines.lengths > 0) & jnp.isfinite(scores)
-    columns = {"rewards": jnp.where(known, scores, jnp.nan)}
+    is_known = (vines.lengths > 0) & jnp.isfinite(scores)
+    columns = {"rewards": jnp.where(is_known, scores, jnp.nan)}
     if task.label is not None:
         columns["strategies"] = jax.vmap(task.label)(vines.ends)
     return {name: column.reshape(times.size, num_vines) for name, column in columns.items()}

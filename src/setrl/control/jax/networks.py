@@ -41,13 +41,13 @@ class ActorCritic:
         params: Params = {}
         if self.gru is not None:
             width = self.widths[0] if self.widths else self.gru
-            params["features"] = _new_layer(next(keys), size, width, HIDDEN)
-            params["seen"] = _new_layer(next(keys), width, 3 * self.gru, 1.0)
-            params["kept"] = _new_layer(next(keys), self.gru, 3 * self.gru, 1.0)
+            params["features"] = _make_layer(next(keys), size, width, HIDDEN)
+            params["seen"] = _make_layer(next(keys), width, 3 * self.gru, 1.0)
+            params["kept"] = _make_layer(next(keys), self.gru, 3 * self.gru, 1.0)
             size = self.gru
         widths = self.widths[1:] if self.gru is not None else self.widths
-        params["actor"] = _new_stack(next(keys), (size, *widths), self.num_actions, ACTION)
-        params["critic"] = _new_stack(next(keys), (size, *widths), 1, VALUE)
+        params["actor"] = _make_stack(next(keys), (size, *widths), self.num_actions, ACTION)
+        params["critic"] = _make_stack(next(keys), (size, *widths), 1, VALUE)
         return params
 
     def memories(self, count: int) -> jax.Array:
@@ -73,8 +73,8 @@ class ActorCritic:
             _, logits, values = self(params, memories_BH, observations_LBD)
             return logits, values
 
-        def step(memories: jax.Array, seen: jax.Array) -> tuple[jax.Array, Any]:
-            memories, logits, values = self(params, memories, seen)
+        def step(memories: jax.Array, observations: jax.Array) -> tuple[jax.Array, Any]:
+            memories, logits, values = self(params, memories, observations)
             return memories, (logits, values)
 
         return jax.lax.scan(step, memories_BH, observations_LBD)[1]
@@ -90,17 +90,17 @@ def _update_memory(params: Params, memories: jax.Array, observations: jax.Array)
     return (1 - keeps) * new + keeps * memories
 
 
-def _new_layer(key: jax.Array, size: int, width: int, scale: float) -> Layer:
+def _make_layer(key: jax.Array, size: int, width: int, scale: float) -> Layer:
     weight = jax.nn.initializers.orthogonal(scale)(key, (size, width), jnp.float32)
     return {"weight": weight, "bias": jnp.zeros(width, jnp.float32)}
 
 
-def _new_stack(key: jax.Array, widths: Sequence[int], outputs: int, scale: float) -> list[Layer]:
+def _make_stack(key: jax.Array, widths: Sequence[int], outputs: int, scale: float) -> list[Layer]:
     ends = [*widths, outputs]
     scales = [HIDDEN] * (len(widths) - 1) + [scale]
     keys = jax.random.split(key, len(scales))
     sizes = zip(keys, ends[:-1], ends[1:], scales, strict=True)
-    return [_new_layer(one, size, width, scale) for one, size, width, scale in sizes]
+    return [_make_layer(layer_key, size, width, scale) for layer_key, size, width, scale in sizes]
 
 
 def _apply_layer(layer: Layer, inputs: jax.Array) -> jax.Array:

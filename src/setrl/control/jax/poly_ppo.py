@@ -116,8 +116,8 @@ class JaxPolyPPO:
         """Number of trunks of an update: num_trajectories // (p·N), at least 1."""
         if self.vines is None:
             return self.options.num_trajectories
-        each = self.vines.num_states * self.vines.num_vines
-        return max(1, self.options.num_trajectories // each)
+        vines_per_trunk = self.vines.num_states * self.vines.num_vines
+        return max(1, self.options.num_trajectories // vines_per_trunk)
 
     def init(self, key: jax.Array, params: Params | None = None) -> Training:
         """Return the start of training: first weights of this key, or `params`."""
@@ -152,28 +152,28 @@ class JaxPolyPPO:
         key, for_sample, for_credit, for_batches = jax.random.split(training.key, 4)
         policy, params = self.policy, training.params
         parts: list[Trajectories]
-        own: list[jax.Array | None]
+        set_advantages: list[jax.Array | None]
         advantages_BN = jnp.zeros((0, 0))
         if self.vines is None or self.method is None:
             played = families.play_episodes(self.task, policy, params, self.num_trunks, for_sample)
-            parts, own, metrics = [played], [None], {}
+            parts, set_advantages, metrics = [played], [None], {}
             sampled: Families | None = None
         else:
             sampled = families.sample_families(
                 self.task, policy, params, self.vines, self.num_trunks, for_sample
             )
-            credit, seen = self.vines.credit, (sampled.columns, sampled.actions_BN)
+            credit, inputs = self.vines.credit, (sampled.columns, sampled.actions_BN)
             advantages_BN = jnp.full(sampled.actions_BN.shape, jnp.nan)
             if credit != "gae":
-                advantages_BN = vine_advantages(self.method, self.vines, *seen, for_credit)
-            parts, own = (
+                advantages_BN = vine_advantages(self.method, self.vines, *inputs, for_credit)
+            parts, set_advantages = (
                 [sampled.trunks, sampled.vines],
                 [None, self._spread_along_vines(advantages_BN)],
             )
             metrics = families.metrics_of_families(
                 sampled, None if credit == "gae" else advantages_BN
             )
-        credits = self._credit_parts(parts, own)
+        credits = self._credit_parts(parts, set_advantages)
         pieces = pieces_of(credits, self.options.sequence_length if policy.gru is not None else 1)
         learnt = learn(
             policy, self.options, params, training.optimizer, pieces, training.start, for_batches
@@ -204,11 +204,11 @@ class JaxPolyPPO:
         )
 
     def _credit_parts(
-        self, parts: Sequence[Trajectories], own: Sequence[jax.Array | None]
+        self, parts: Sequence[Trajectories], set_advantages: Sequence[jax.Array | None]
     ) -> list[CreditedSteps]:
-        options, pairs = self.options, zip(parts, own, strict=True)
+        options, pairs = self.options, zip(parts, set_advantages, strict=True)
         credits = [
-            credit_steps(part, options.gamma, options.gae_lambda, each) for part, each in pairs
+            credit_steps(part, options.gamma, options.gae_lambda, own_TB) for part, own_TB in pairs
         ]
         return (
             scale_set_advantages(jnp, credits, rounding_floor(parts))
@@ -225,8 +225,8 @@ class JaxPolyPPO:
     ) -> Trajectories:
         env, count = self.task.env, len(jax.tree.leaves(starts)[0])
         limits, memories = jnp.full(count, env.max_steps), self.policy.memories(count)
-        own = (env, self.policy, params, starts, memories, key, limits, env.max_steps)
-        return grow(*own, keeps_states=keeps_states)
+        arguments = (env, self.policy, params, starts, memories, key, limits, env.max_steps)
+        return grow(*arguments, keeps_states=keeps_states)
 
     def player(self, params: Params) -> Player:
         """Return a player of the policy with these weights."""
@@ -293,7 +293,7 @@ def _explained_variance(credits: Sequence[CreditedSteps]) -> dict[str, jax.Array
     """Return how much of the returns the critic explains; NaN where all returns are equal."""
     columns = zip(*((steps.usable, steps.returns, steps.values) for steps in credits), strict=True)
     usable, returns, values = (
-        jnp.concatenate([column.reshape(-1) for column in each]) for each in columns
+        jnp.concatenate([column.reshape(-1) for column in parts]) for parts in columns
     )
     variance = jnp.var(returns, where=usable)
     explained = jnp.var(returns - values, where=usable) / jnp.where(variance > 0, variance, jnp.nan)

@@ -95,8 +95,8 @@ def grow(
 
     def act(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], Any]:
         state, memory, live, done = carry
-        seen = jax.vmap(env.observe)(state)
-        after, logits, values = policy(params, memory, seen)
+        observations = jax.vmap(env.observe)(state)
+        after, logits, values = policy(params, memory, observations)
         for_action, for_step = jax.random.split(key)
         actions = jax.random.categorical(for_action, logits).astype(jnp.int32)
         log_probs = log_prob(logits, actions)
@@ -104,26 +104,28 @@ def grow(
             jax.random.split(for_step, count), state, actions
         )
         rewards = jnp.where(live, rewards, 0.0).astype(jnp.float32)
-        steps = RolloutSteps(seen, memory, actions, logits, log_probs, values, rewards, live)
-        kept = state if keeps_states else None
+        steps = RolloutSteps(
+            observations, memory, actions, logits, log_probs, values, rewards, live
+        )
+        kept_state = state if keeps_states else None
         state, after = (
             _select_alive(live, following, state),
             jnp.where(live[:, None], after, memory),
         )
-        return (state, after, live & ~ends, done | (live & ends)), (steps, kept)
+        return (state, after, live & ~ends, done | (live & ends)), (steps, kept_state)
 
     shapes = jax.eval_shape(lambda: act(_first_rows(starts, memories_BH, limits_B), key)[1][0])
-    nothing = jax.tree.map(lambda one: jnp.zeros(one.shape, one.dtype), shapes)
+    empty = jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), shapes)
 
     def rest(carry: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], Any]:
-        return carry, (nothing, carry[0] if keeps_states else None)
+        return carry, (empty, carry[0] if keeps_states else None)
 
     def step(carry: tuple[Any, ...], inputs: tuple[jax.Array, jax.Array]) -> tuple[Any, Any]:
-        time, own = inputs
+        time, step_key = inputs
         state, memory, live, done = carry
         carry = (state, memory, live & (time < limits_B), done)
         # Once all have ended, the rest of T costs nothing.
-        return jax.lax.cond(carry[2].any(), act, rest, carry, own)
+        return jax.lax.cond(carry[2].any(), act, rest, carry, step_key)
 
     times_and_keys = jnp.arange(num_steps), jax.random.split(key, num_steps)
     first = _first_rows(starts, memories_BH, limits_B)
@@ -137,8 +139,8 @@ def _first_rows(starts: State, memories: jax.Array, limits: jax.Array) -> tuple[
 
 
 def _select_alive(condition_B: jax.Array, yes: State, no: State) -> State:
-    def choose(one: jax.Array, other: jax.Array) -> jax.Array:
-        return jnp.where(condition_B.reshape(-1, *[1] * (one.ndim - 1)), one, other)
+    def choose(left: jax.Array, right: jax.Array) -> jax.Array:
+        return jnp.where(condition_B.reshape(-1, *[1] * (left.ndim - 1)), left, right)
 
     return jax.tree.map(choose, yes, no)
 
@@ -176,5 +178,5 @@ def at_times(kept: Any, times_Fp: jax.Array) -> Any:
     """Take what was kept with axes (T, F) at times (F, p): leading axis F·p."""
     trunk = jnp.arange(times_Fp.shape[0])[:, None]
     return jax.tree.map(
-        lambda one: one[times_Fp, trunk].reshape(times_Fp.size, *one.shape[2:]), kept
+        lambda array: array[times_Fp, trunk].reshape(times_Fp.size, *array.shape[2:]), kept
     )

@@ -66,13 +66,13 @@ def pieces_of(parts: Sequence[CreditedSteps], length: int) -> CreditedSteps:
     """
 
     def cut(column: jax.Array) -> jax.Array:
-        count, width, *rest = column.shape
-        padded = jnp.pad(column, [(0, -count % length), (0, 0), *[(0, 0)] * len(rest)])
-        pieces = padded.reshape(len(padded) // length, length, width, *rest)
-        return jnp.moveaxis(pieces, 2, 0).reshape(width * len(pieces), length, *rest)
+        count, width, *axes = column.shape
+        padded = jnp.pad(column, [(0, -count % length), (0, 0), *[(0, 0)] * len(axes)])
+        pieces = padded.reshape(len(padded) // length, length, width, *axes)
+        return jnp.moveaxis(pieces, 2, 0).reshape(width * len(pieces), length, *axes)
 
     pieces = [jax.tree.map(cut, part) for part in parts]
-    joined = jax.tree.map(lambda *each: jnp.concatenate(each), *pieces)
+    joined = jax.tree.map(lambda *columns: jnp.concatenate(columns), *pieces)
     return joined._replace(memories=joined.memories[:, 0])
 
 
@@ -172,8 +172,10 @@ def minibatch_gradient(
         part = jax.tree.map(
             lambda column: jax.lax.dynamic_slice_in_dim(column, index * size, size), batch
         )
-        own = jax.grad(_loss_of_chunk, has_aux=True)(params, policy, options, part, weight, anchor)
-        return jax.tree.map(jnp.add, sums, own)
+        chunk_sums = jax.grad(_loss_of_chunk, has_aux=True)(
+            params, policy, options, part, weight, anchor
+        )
+        return jax.tree.map(jnp.add, sums, chunk_sums)
 
     first = (jax.tree.map(jnp.zeros_like, params), _no_metrics())
     return jax.lax.fori_loop(0, -(-(chosen < count).sum() // size), add, first)
@@ -187,8 +189,8 @@ def _zero_unusable(batch: CreditedSteps) -> CreditedSteps:
         for name, column in batch._asdict().items()
         if name not in ("usable", "memories")
     }
-    kept = jnp.where(usable.any(axis=1)[:, None], batch.memories, 0.0)
-    return batch._replace(**columns, memories=kept)
+    memories = jnp.where(usable.any(axis=1)[:, None], batch.memories, 0.0)
+    return batch._replace(**columns, memories=memories)
 
 
 LAST, OF_LAST_EPOCH = "loss", "approx_kl"
@@ -212,8 +214,8 @@ def _loss_of_chunk(
 ) -> tuple[jax.Array, Metrics]:
     """Clipped surrogate + ent_coef·(−H) + vf_coef·value loss + kl_coef·KL, as weighted sums."""
 
-    def mean(each: jax.Array) -> jax.Array:
-        return weight * jnp.sum(jnp.where(batch.usable, each, 0.0))
+    def mean(terms: jax.Array) -> jax.Array:
+        return weight * jnp.sum(jnp.where(batch.usable, terms, 0.0))
 
     logits, values = _logits_and_values(policy, params, batch)
     log_ratio = jnp.where(batch.usable, log_prob(logits, batch.actions) - batch.log_probs, 0.0)

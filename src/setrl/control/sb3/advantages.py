@@ -53,7 +53,7 @@ def segments_of(
     A trunk that is a member of sets has its set advantages in its own steps. Where two windows
     overlap, the later state counts.
     """
-    trunks, own = [], []
+    trunks, vine_segments = [], []
     rows_BN = iter(advantages_BN)
     for family in families:
         own_T = np.full(len(family.trunk), np.nan)
@@ -62,11 +62,11 @@ def segments_of(
                 spread_over_window(np, value, window, len(vine)).ravel()
                 for vine, value in zip(vines, next(rows_BN), strict=True)
             ]
-            own += list(map(Segment, vines, parts))[family.has_trunk :]
+            vine_segments += list(map(Segment, vines, parts))[family.has_trunk :]
             if family.has_trunk:
                 own_T[time:] = np.where(np.isfinite(parts[0]), parts[0], own_T[time:])
         trunks.append(Segment(family.trunk, own_T if family.has_trunk else np.nan))
-    return [*trunks, *own]
+    return [*trunks, *vine_segments]
 
 
 @dataclass(frozen=True)
@@ -102,21 +102,19 @@ class Critic:
                 f"of {len(segments)} trajectories, none has steps with finite rewards only: "
                 "nothing can be learnt"
             )
-        seen = concatenated([segment.trajectory.seen_T for segment in usable])
+        raw_observations = concatenated([segment.trajectory.seen_T for segment in usable])
         # Images come with their channels last; the policy's space has them first.
-        observations = on_arrays(maybe_transpose, seen, self.policy.observation_space)
+        observations = on_arrays(maybe_transpose, raw_observations, self.policy.observation_space)
         actions = np.concatenate([segment.trajectory.taken_T for segment in usable])
         values, log_probs = self._evaluate_steps(observations, actions)
-        critics = self._gae_of_segments(
-            usable, self._rewards_with_bonus(usable, observations, actions), values
-        )
-        own = np.concatenate(
+        critics = self._compute_gae(usable, self._add_bonus(usable, observations, actions), values)
+        set_advantages = np.concatenate(
             [np.broadcast_to(segment.own_T, len(segment.trajectory)) for segment in usable]
         )
-        advantages, from_sets = replace_by_sets(np, critics, own)
+        advantages, from_sets = replace_by_sets(np, critics, set_advantages)
         returns, rows = (critics + values).astype(np.float32), actions.reshape(len(actions), -1)
-        given = (observations, rows, log_probs, values, advantages, returns, from_sets)
-        steps = CreditedSteps(*given)
+        columns = (observations, rows, log_probs, values, advantages, returns, from_sets)
+        steps = CreditedSteps(*columns)
         if self.scales_sets:
             (steps,) = scale_set_advantages(np, [steps], SIZE_FLOOR)
         return steps._replace(advantages=steps.advantages.astype(np.float32))
@@ -131,16 +129,16 @@ class Critic:
         for start in range(0, len(actions), CHUNK):
             span = slice(start, start + CHUNK)
             with torch.no_grad():
-                seen, _ = self.policy.obs_to_tensor(select_steps(observations, span))
-                taken = torch.as_tensor(
+                batch, _ = self.policy.obs_to_tensor(select_steps(observations, span))
+                batch_actions = torch.as_tensor(
                     flat_actions(actions[span]), dtype=kind, device=self.policy.device
                 )
-                value, log_prob, _ = self.policy.evaluate_actions(seen, taken)
+                value, log_prob, _ = self.policy.evaluate_actions(batch, batch_actions)
             values.append(value.flatten().cpu().numpy())
             log_probs.append(log_prob.cpu().numpy())
         return np.concatenate(values), np.concatenate(log_probs)
 
-    def _rewards_with_bonus(
+    def _add_bonus(
         self, segments: Sequence[Segment], observations: Any, actions: np.ndarray
     ) -> np.ndarray:
         """Return all steps' rewards: the environment's, bonuses, values after cuts."""
@@ -154,18 +152,18 @@ class Critic:
         # rewards that would have followed.
         cut = [index for index, segment in enumerate(segments) if not segment.trajectory.terminated]
         if cut:
-            values = self._last_values([segments[index].trajectory for index in cut])
+            values = self._predict_last_values([segments[index].trajectory for index in cut])
             rewards[last[cut]] += self.gamma * values
         return rewards
 
-    def _last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
+    def _predict_last_values(self, trajectories: Sequence[Trajectory]) -> np.ndarray:
         """Return the critic's value of the last state of each trajectory."""
         reached = stack([select_steps(trajectory.observations, -1) for trajectory in trajectories])
         with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(reached)
-            return self.policy.predict_values(seen).flatten().cpu().numpy()
+            batch, _ = self.policy.obs_to_tensor(reached)
+            return self.policy.predict_values(batch).flatten().cpu().numpy()
 
-    def _gae_of_segments(
+    def _compute_gae(
         self, segments: Sequence[Segment], rewards: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
         """Stable-Baselines3's GAE, with segments as episodes of one environment.

@@ -70,19 +70,19 @@ class Learner(arm.Learner):
     @override
     def resume(self, folder: Path) -> None:
         check_seal(folder)
-        own, path = self.resolved.arms[self.arm], folder / MODEL
-        env: Any = make_environments(self.resolved, own.ppo)
-        given = {"device": "cpu", "force_reset": False, "vines": own.vines}
+        resolved_arm, path = self.resolved.arms[self.arm], folder / MODEL
+        env: Any = make_environments(self.resolved, resolved_arm.ppo)
+        options = {"device": "cpu", "force_reset": False, "vines": resolved_arm.vines}
         with explain_unreadable(path):
-            self.model = PolyPPO.load(path, env, **given)
+            self.model = PolyPPO.load(path, env, **options)
         self.model.set_logger(self._metrics_logger)
         self._restore_state(folder / STATE, env)
 
     def _restore_state(self, path: Path, env: Any) -> None:
         with explain_unreadable(path):
             state = pickle.loads(path.read_bytes())
-        for each, snapshot in zip(env.envs, state["environments"], strict=True):
-            each.restore(snapshot, rng="keep")
+        for instance, snapshot in zip(env.envs, state["environments"], strict=True):
+            instance.restore(snapshot, rng="keep")
         torch.set_rng_state(state["torch"])
         np.random.set_state(state["numpy"])  # noqa: NPY002 - PPO samples its minibatches from it
         random.setstate(state["python"])
@@ -147,7 +147,7 @@ class Learner(arm.Learner):
             "torch": torch.get_rng_state(),
             "numpy": np.random.get_state(),  # noqa: NPY002
             "python": random.getstate(),
-            "environments": [each.snapshot() for each in env.envs],
+            "environments": [instance.snapshot() for instance in env.envs],
             "log": {name: dict(getattr(self.model.logger, name)) for name in WAITING},
         }
         (folder / STATE).write_bytes(pickle.dumps(state))
@@ -162,16 +162,16 @@ class Learner(arm.Learner):
 
 def new_model(resolved: ResolvedControl, arm: str, seed: int) -> PolyPPO:
     """Return the model of an arm with its first weights."""
-    own = resolved.arms[arm]
-    env = make_environments(resolved, own.ppo)
+    resolved_arm = resolved.arms[arm]
+    env = make_environments(resolved, resolved_arm.ppo)
     has_dicts = isinstance(env.observation_space, gym.spaces.Dict)
     return PolyPPO(
         "MultiInputPolicy" if has_dicts else "MlpPolicy",
         env,
-        own.method,
-        own.vines,
-        **own.options,
-        **{name: value for name, value in own.ppo.items() if name != "n_envs"},
+        resolved_arm.method,
+        resolved_arm.vines,
+        **resolved_arm.options,
+        **{name: value for name, value in resolved_arm.ppo.items() if name != "n_envs"},
         policy_kwargs=dict(resolved.task.policy_kwargs),
         seed=seed,
         device="cpu",
@@ -224,14 +224,14 @@ class _Callback(BaseCallback):
 
     @override
     def _on_rollout_start(self) -> None:
-        self._between_updates()
+        self._work_between_updates()
 
     @override
     def _on_training_end(self) -> None:
         if not self._ends:  # then the last update is done, and no further one has begun
-            self._between_updates()
+            self._work_between_updates()
 
-    def _between_updates(self) -> None:
+    def _work_between_updates(self) -> None:
         for name, value in self.learner.evaluation_if_due(self._before).items():
             self.logger.record(name, value)
         self._ends = self.learner.ends_or_saves(self._before)
@@ -240,7 +240,7 @@ class _Callback(BaseCallback):
 
 def seal(folder: Path) -> None:
     """Write the seal of the files that are in a folder now."""
-    (folder / SEAL).write_text(_digest_of_folder(folder), encoding="utf-8")
+    (folder / SEAL).write_text(_digest_folder(folder), encoding="utf-8")
 
 
 def check_seal(folder: Path) -> None:
@@ -250,8 +250,8 @@ def check_seal(folder: Path) -> None:
         RunError: If the seal is missing or wrong; the message names the folder.
     """
     path = folder / SEAL
-    written = path.read_text(encoding="utf-8") if path.exists() else ""
-    if not hmac.compare_digest(written.encode(), _digest_of_folder(folder).encode()):
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if not hmac.compare_digest(text.encode(), _digest_folder(folder).encode()):
         raise RunError(
             f"{folder} holds pickles, which can run any code, and was not written on this machine "
             "by this version of setrl, or was changed since: train this arm again in another "
@@ -259,9 +259,9 @@ def check_seal(folder: Path) -> None:
         )
 
 
-def _digest_of_folder(folder: Path) -> str:
+def _digest_folder(folder: Path) -> str:
     """Compute HMAC-SHA256 of names and contents; the mark `complete` comes after the seal."""
-    code = hmac.new(_seal_key(), digestmod=hashlib.sha256)
+    code = hmac.new(_load_seal_key(), digestmod=hashlib.sha256)
     for path in sorted(folder.iterdir()):
         if path.name not in (SEAL, "complete"):
             code.update(f"{path.name} {path.stat().st_size}\n".encode())
@@ -273,15 +273,15 @@ def _key_path() -> Path:
     return cache_folder(None) / "seal.key"
 
 
-def _seal_key() -> bytes:
+def _load_seal_key() -> bytes:
     """Return the key of this user; made at the first use, and then always the same."""
     path = _key_path()
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        own = path.with_name(f"{path.name}.{os.getpid()}")
-        with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(secrets.token_bytes(32))
         with contextlib.suppress(FileExistsError):
-            os.link(own, path)  # if several processes do this at once, the first wins
-        own.unlink()
+            os.link(draft, path)  # if several processes do this at once, the first wins
+        draft.unlink()
     return path.read_bytes()

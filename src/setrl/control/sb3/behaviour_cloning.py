@@ -35,7 +35,9 @@ def clone(
         rng: Decides the held-out fifth and the batches.
     """
     policy = model.policy
-    learnt, kept = (np.flatnonzero(np.isin(shown.episodes, one)) for one in shown.split(rng))
+    learnt, held_out = (
+        np.flatnonzero(np.isin(shown.episodes, episodes)) for episodes in shown.split(rng)
+    )
     optimizer = torch.optim.Adam(policy.parameters(), lr=LEARNING_RATE)
 
     def learn() -> tuple[Any, float]:
@@ -47,11 +49,11 @@ def clone(
             optimizer.step()
         policy.set_training_mode(False)
         with torch.no_grad():
-            return copy.deepcopy(policy.state_dict()), float(_loss(policy, shown, kept))
+            return copy.deepcopy(policy.state_dict()), float(_loss(policy, shown, held_out))
 
-    weights, found = best_weights(copy.deepcopy(policy.state_dict()), shown.epochs, learn)
+    weights, measured = best_weights(copy.deepcopy(policy.state_dict()), shown.epochs, learn)
     policy.load_state_dict(weights)
-    return found
+    return measured
 
 
 def _loss(policy: Any, shown: Demonstrations, steps: np.ndarray) -> Any:

@@ -74,14 +74,18 @@ class Vines(VineChoices):
         self, episodes_BN: Sequence[Sequence[Trajectory]], reads: tuple[str, ...]
     ) -> dict[str, Any]:
         """Return the fields that a method reads besides the scores; `check_vines` checked them."""
-        found: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
+        readers: dict[str, Callable[[Sequence[Trajectory]], np.ndarray]] = {}
         if "strategies" in reads and (label := self.label) is not None:
-            found["strategies"] = lambda row: numbers_of([label(one) for one in row])
+            readers["strategies"] = lambda row: numbers_of([label(episode) for episode in row])
         if "correct" in reads and (right := self.correct) is not None:
-            found["correct"] = lambda row: np.array([right(one) for one in row], dtype=np.float64)
+            readers["correct"] = lambda row: np.array(
+                [right(episode) for episode in row], dtype=np.float64
+            )
         if "pairs" in reads and self.distances is not None:
-            found["pairs"] = self.distances
-        return {name: np.array([of(row) for row in episodes_BN]) for name, of in found.items()}
+            readers["pairs"] = self.distances
+        return {
+            name: np.array([read(row) for row in episodes_BN]) for name, read in readers.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -150,13 +154,13 @@ class FamilySampler:
             )
             if is_first:  # the mean of few families is rough, and one short family would fill it
                 count = min(count, max(1, len(families)))
-            more = self.families(count, act)
-            steps = sum(family.num_steps for family in more)
+            new_families = self.families(count, act)
+            steps = sum(family.num_steps for family in new_families)
             if not steps:
                 raise RuntimeError(
                     "all episodes end before their first step: nothing can be learnt"
                 )
-            families += more
+            families += new_families
             done += steps
             self.family_steps = done / len(families)
         return families
@@ -168,16 +172,18 @@ class FamilySampler:
         trunks = self.pool.run(starts, act, cut)
         where = self.vines.num_states, self.vines.where, self.rng
         times = [tuple(rollout_times(len(trunk), *where)) for trunk in trunks]
-        each = zip(trunks, times, strict=True)
-        at = [state for trunk, chosen in each for state in self.pool.states(trunk, chosen)]
+        pairs = zip(trunks, times, strict=True)
+        at = [state for trunk, chosen in pairs for state in self.pool.states(trunk, chosen)]
         has_trunk = self.vines.trunk == "member"
         vines_BN = self._grow_vines(at, act, self.vines.num_vines - has_trunk)
         families = []
         for reset, trunk, chosen in zip(resets, trunks, times, strict=True):
-            own, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
+            rows, vines_BN = vines_BN[: len(chosen)], vines_BN[len(chosen) :]
             if has_trunk:
-                own = [(rest_of_trunk(trunk, t), *row) for t, row in zip(chosen, own, strict=True)]
-            families.append(Family(reset, trunk, chosen, tuple(own), has_trunk))
+                rows = [
+                    (rest_of_trunk(trunk, t), *row) for t, row in zip(chosen, rows, strict=True)
+                ]
+            families.append(Family(reset, trunk, chosen, tuple(rows), has_trunk))
         return families
 
     def _grow_vines(
@@ -214,8 +220,8 @@ def metrics_of_families(
     """Return what is logged of an update's vines."""
     vines, shape = [vine for row in vines_of(families) for vine in row], samples.rewards.shape
     lengths, finite, ended = (
-        np.array([of(vine) for vine in vines]).reshape(shape)
-        for of in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
+        np.array([measure(vine) for vine in vines]).reshape(shape)
+        for measure in (len, lambda vine: vine.is_finite, lambda vine: not vine.truncated)
     )
     metrics = vine_metrics(
         np,

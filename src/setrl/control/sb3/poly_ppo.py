@@ -177,8 +177,8 @@ class PolyPPO(RegularisedPPO):
             families = self._sample_families(self.vines, n_rollout_steps * env.num_envs, callback)
         except _StoppedError:
             return False
-        self._update_info_buffer(*_infos_and_ends([family.trunk for family in families]))
-        segments = self._credited_segments(self.vines, families, callback)
+        self._update_info_buffer(*_make_infos_and_ends([family.trunk for family in families]))
+        segments = self._credit_segments(self.vines, families, callback)
         self.gave_credit |= any(np.isfinite(segment.own_T).any() for segment in segments)
         scales_sets = self.normalize_advantage
         critic = Critic(self.policy, self.gamma, self.gae_lambda, self.bonus, scales_sets)
@@ -206,9 +206,9 @@ class PolyPPO(RegularisedPPO):
         self._count_resets(len(families))
         return families
 
-    def _count_resets(self, more: int) -> None:
+    def _count_resets(self, count: int) -> None:
         """Count episodes that began with a reset: an environment set back is not reset."""
-        self.num_resets += more
+        self.num_resets += count
         self.logger.record("rollout/resets", self.num_resets)
 
     def _make_pool(self, vines: Vines) -> VinePool:
@@ -225,7 +225,7 @@ class PolyPPO(RegularisedPPO):
             raise ValueError(f"vines' environments must be like the model's: {error}") from error
         return pool
 
-    def _credited_segments(
+    def _credit_segments(
         self, vines: Vines, families: list[Family], callback: BaseCallback
     ) -> list[Segment]:
         """Return the segments to train on, with set advantages of the vines; log these."""
@@ -236,12 +236,12 @@ class PolyPPO(RegularisedPPO):
         segments = segments_of(families, advantages_BN, vines.window)
         credited = None if vines.credit == "gae" else advantages_BN
         self._record_metrics(metrics_of_families(families, samples, credited))
-        seen = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
-        callback.update_locals({**seen, "segments": segments})
+        logged = {"families": families, "samples": samples, "advantages_BN": advantages_BN}
+        callback.update_locals({**logged, "segments": segments})
         return segments
 
-    def _record_metrics(self, values: Mapping[str, float]) -> None:
-        for name, value in values.items():
+    def _record_metrics(self, metrics: Mapping[str, float]) -> None:
+        for name, value in metrics.items():
             self.logger.record(name, value)
 
     def _sample_actions(
@@ -249,8 +249,8 @@ class PolyPPO(RegularisedPPO):
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Sample actions, clipped to their space; keep the unclipped ones if they may differ."""
         with torch.no_grad():
-            seen, _ = self.policy.obs_to_tensor(observations)
-            actions = self.policy.get_distribution(seen).get_actions().cpu().numpy()
+            batch, _ = self.policy.obs_to_tensor(observations)
+            actions = self.policy.get_distribution(batch).get_actions().cpu().numpy()
         if not isinstance(self.action_space, spaces.Box):
             return actions, {}
         actions = actions.reshape(-1, *self.action_space.shape)  # policies have them flat
@@ -258,7 +258,7 @@ class PolyPPO(RegularisedPPO):
         return clipped, {TAKEN: actions}
 
 
-def _infos_and_ends(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
+def _make_infos_and_ends(trunks: Sequence[Trajectory]) -> tuple[list[dict[str, Any]], np.ndarray]:
     """Return infos and ends of whole episodes, as Monitor and a VecEnv give them."""
     infos = [
         {**trunk.infos[-1], "episode": {"r": trunk.total_reward, "l": len(trunk)}}

@@ -40,15 +40,15 @@ def normalised(advantages: Tensor, from_sets: Tensor) -> Tensor:
     minibatch may hold only a few of them, and if both kinds were mixed, the scale of one kind would
     decide the weight of the other.
     """
-    own = advantages[~from_sets]
-    if len(own) < 2:
+    critics = advantages[~from_sets]
+    if len(critics) < 2:
         return advantages
-    centred, size = own - own.mean(), own.std()
+    centred, size = critics - critics.mean(), critics.std()
     # PPO scales even the rounding error of equal advantages up to 1; next to a few set advantages,
     # the policy would learn only from that.
-    rounding = 8 * torch.finfo(own.dtype).eps * own.abs().max()
+    rounding = 8 * torch.finfo(critics.dtype).eps * critics.abs().max()
     if from_sets.any() and size <= rounding:
-        centred = torch.zeros_like(own)
+        centred = torch.zeros_like(critics)
     scaled = advantages.clone()
     scaled[~from_sets] = centred / (size + 1e-8)
     return scaled
@@ -154,11 +154,11 @@ class _WithSets:
                 "sets of vines can leave such a trajectory out"
             )
         if self.bonus is not None:
-            seen, actions = (
-                on_arrays(lambda array: array.reshape(-1, *array.shape[2:]), each)
-                for each in (self.observations, self.actions)  # type: ignore[attr-defined]
+            inputs, actions = (
+                on_arrays(lambda array: array.reshape(-1, *array.shape[2:]), column)
+                for column in (self.observations, self.actions)  # type: ignore[attr-defined]
             )
-            self.rewards = self.rewards + self.bonus(seen, actions).reshape(self.rewards.shape)
+            self.rewards = self.rewards + self.bonus(inputs, actions).reshape(self.rewards.shape)
         super().compute_returns_and_advantage(last_values, dones)  # type: ignore[misc]
 
     def load(self, steps: CreditedSteps) -> None:
@@ -174,7 +174,7 @@ class _WithSets:
         # The permutation of steps that Stable-Baselines3's buffer draws, from PPO's generator.
         order = np.random.permutation(count)  # noqa: NPY002
         for start in range(0, count, batch_size or count):
-            yield self._minibatch(order[start:][:batch_size])
+            yield self._make_minibatch(order[start:][:batch_size])
 
     def _flatten_steps(self) -> None:
         """Reshape from (steps, environments) to one axis, environment by environment."""
@@ -185,7 +185,7 @@ class _WithSets:
             setattr(self, name, flat)
         self.generator_ready = True
 
-    def _minibatch(self, steps: np.ndarray) -> CreditedSteps:
+    def _make_minibatch(self, steps: np.ndarray) -> CreditedSteps:
         tensor = self.to_torch  # type: ignore[attr-defined]
         return CreditedSteps(
             on_arrays(tensor, select_steps(self.observations, steps)),  # type: ignore[attr-defined]
@@ -295,7 +295,7 @@ class RegularisedPPO(PPO):
         """Pass once over the buffer; return False once the policy has moved beyond `target_kl`."""
         measured["approx_kl"].clear()  # PPO logs the last epoch's value, and all else over epochs
         for batch in self.rollout_buffer.get(self.batch_size):
-            loss = self._loss_of_minibatch(batch, clip_range, clip_range_vf, anchor, measured)
+            loss = self._compute_loss(batch, clip_range, clip_range_vf, anchor, measured)
             moved = measured["approx_kl"][-1]
             # Checked before the step, as PPO does: the minibatch that moved too far is not used.
             if self.target_kl is not None and moved > 1.5 * self.target_kl:
@@ -306,7 +306,7 @@ class RegularisedPPO(PPO):
             self.policy.optimizer.step()
         return True
 
-    def _loss_of_minibatch(
+    def _compute_loss(
         self,
         batch: CreditedSteps,
         clip_range: float,

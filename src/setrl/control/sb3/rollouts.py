@@ -55,8 +55,8 @@ class VinePool:
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, got {num_envs}")
-        made = [make_env() for _ in range(num_envs)]
-        self.envs = [e if isinstance(e, ResettableEnv) else make_resettable(e) for e in made]
+        envs = [make_env() for _ in range(num_envs)]
+        self.envs = [e if isinstance(e, ResettableEnv) else make_resettable(e) for e in envs]
         self.rng, self.on_step = rng, on_step
         self.steps = 0
 
@@ -96,7 +96,7 @@ class VinePool:
         if max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, got {max_steps}")
         seeds = self.rng.integers(2**63, size=len(snapshots)).tolist()
-        vines = [_Vine(i, *each) for i, each in enumerate(zip(snapshots, seeds, strict=True))]
+        vines = [_Vine(i, *origin) for i, origin in enumerate(zip(snapshots, seeds, strict=True))]
         waiting = deque(vine for vine in vines if not vine.ended)
         free, live = list(self.envs), list[_Vine]()
         while waiting or live:
@@ -124,23 +124,23 @@ class VinePool:
         """
         assert vine.origin is not None, "only a pool's vines can be repeated"
         (start, seed), env = vine.origin, self.envs[0]
-        found: list[Snapshot] = []
+        states: list[Snapshot] = []
         done, observation = 0, start.observation
         with gathered_kept(env) as something_is_gathered:
             env.restore(start, rng=seed)
             for time in times:
                 for action in vine.actions_T[done:time]:
                     observation = env.step(action)[0]
-                then, done = select_steps(vine.observations, time), time
+                past, done = select_steps(vine.observations, time), time
                 # A running normaliser has changed since then: it shows the same state differently.
-                if not something_is_gathered and any(differences(observation, then, "observation")):
+                if not something_is_gathered and any(differences(observation, past, "observation")):
                     raise NotResettableError(
                         f"the first {time} steps of a trunk were repeated and led to another "
                         "observation, so the environment is not set back exactly: find out why "
                         "with setrl.control.check_resettable(env)"
                     )
-                found.append(replace(env.snapshot(), observation=then, info=vine.infos[time]))
-        return found
+                states.append(replace(env.snapshot(), observation=past, info=vine.infos[time]))
+        return states
 
     def close(self) -> None:
         """Close all environments."""
@@ -158,7 +158,7 @@ class VinePool:
         for i, vine in enumerate(live):
             vine.grow(
                 actions[i],
-                {name: select_steps(each, i) for name, each in extras.items()},
+                {name: select_steps(column, i) for name, column in extras.items()},
                 max_steps,
             )
         self.steps += len(live)

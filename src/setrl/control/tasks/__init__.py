@@ -17,16 +17,16 @@ from setrl.support import names
 from setrl.support.files.loading import is_reference, load
 
 
-def _factory_of_task(module: str, name: str) -> Callable[..., ControlTask]:
+def _make_factory(module: str, name: str) -> Callable[..., ControlTask]:
     """Return the factory in a module of this package; calling it imports the module."""
     path = f"{__name__}.{module}"
     return lambda **options: names.call(name, getattr(import_module(path), name), options)
 
 
 by_name: dict[str, Callable[..., ControlTask]] = {
-    "multi_goal": _factory_of_task("multi_goal", "MultiGoal"),
-    "gymnasium": _factory_of_task("registered", "registered"),
-    "jax_goals": _factory_of_task("jax_goals", "JaxGoals"),
+    "multi_goal": _make_factory("multi_goal", "MultiGoal"),
+    "gymnasium": _make_factory("registered", "registered"),
+    "jax_goals": _make_factory("jax_goals", "JaxGoals"),
 }
 """Name → factory that makes the task from its options."""
 
@@ -54,29 +54,29 @@ def from_config(config: str | Mapping[str, Any]) -> ControlTask:
     """
     options = {"name": config} if isinstance(config, str) else dict(config)
     if is_reference(options.get("name")):
-        return _task_of_user(options.pop("name"), options)
+        return _make_user_task(options.pop("name"), options)
     return names.make("task", options, by_name)
 
 
-def _task_of_user(reference: str, options: dict[str, Any]) -> ControlTask:
-    made = load(reference, options.pop("folder", ".")).value
-    if callable(made) and (
-        isinstance(made, type) or not (isinstance(made, ControlTask) or is_of_jax(made))
+def _make_user_task(reference: str, options: dict[str, Any]) -> ControlTask:
+    task = load(reference, options.pop("folder", ".")).value
+    if callable(task) and (
+        isinstance(task, type) or not (isinstance(task, ControlTask) or is_of_jax(task))
     ):
-        made = names.make("task", {"name": reference, **options}, {reference: made})
-    if not isinstance(made, ControlTask) and not is_of_jax(made):
+        task = names.make("task", {"name": reference, **options}, {reference: task})
+    if not isinstance(task, ControlTask) and not is_of_jax(task):
         raise ValueError(
             f"{reference} must be a control task, or a function that returns one: see "
-            f"setrl.control.ControlTask, or setrl.control.jax.JaxTask; {made!r:.80} has no "
-            + _missing_members(made)
+            f"setrl.control.ControlTask, or setrl.control.jax.JaxTask; {task!r:.80} has no "
+            + _missing_members(task)
         )
-    return made
+    return task
 
 
-def _missing_members(made: Any) -> str:
+def _missing_members(task: Any) -> str:
     """Name what an object lacks to be a task, on JAX if it has an `env`."""
-    wanted = OF_JAX if hasattr(made, "env") else sorted(get_protocol_members(ControlTask))
-    return ", ".join(name for name in wanted if not hasattr(made, name))
+    members = OF_JAX if hasattr(task, "env") else sorted(get_protocol_members(ControlTask))
+    return ", ".join(name for name in members if not hasattr(task, name))
 
 
 def with_folder(config: Any, folder: str) -> Any:

@@ -64,9 +64,11 @@ class GoalTask(ABC):
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return {
             "success": self.success(sampled),
-            **measures.goal_metrics([self.label(one) for one in sampled], self.num_goals),
+            **measures.goal_metrics([self.label(episode) for episode in sampled], self.num_goals),
             **self.more_metrics(model, rng, sampled),
-            "path_length": measures.mean_length([one for one in sampled if self.score(one)]),
+            "path_length": measures.mean_length(
+                [episode for episode in sampled if self.score(episode)]
+            ),
         }
 
     def more_metrics(
@@ -77,4 +79,4 @@ class GoalTask(ABC):
 
     def success(self, sampled: Sequence[Trajectory]) -> float:
         """Return the share of episodes that reach a goal."""
-        return float(np.mean([self.score(one) for one in sampled]))
+        return float(np.mean([self.score(episode) for episode in sampled]))

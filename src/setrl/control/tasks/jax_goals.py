@@ -52,10 +52,10 @@ class GoalRoom:
 
     @cached_property
     def _goal_at(self) -> np.ndarray:
-        found = np.full((self.size, self.size), -1, np.int32)
+        goal_at = np.full((self.size, self.size), -1, np.int32)
         for index, (x, y) in enumerate(self.goals):
-            found[x, y] = index
-        return found
+            goal_at[x, y] = index
+        return goal_at
 
     def reset(self, key: jax.Array) -> GoalState:
         """Return the middle of the room."""

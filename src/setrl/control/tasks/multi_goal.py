@@ -73,17 +73,17 @@ class MultiGoalEnv(MiniGridEnv):
 
     @override
     def gen_obs(self) -> np.ndarray:
-        seen = np.zeros(2 * SIZE + 4, dtype=np.float32)
-        seen[[self.agent_pos[0], SIZE + self.agent_pos[1], 2 * SIZE + self.agent_dir]] = 1.0
-        return seen
+        observation = np.zeros(2 * SIZE + 4, dtype=np.float32)
+        observation[[self.agent_pos[0], SIZE + self.agent_pos[1], 2 * SIZE + self.agent_dir]] = 1.0
+        return observation
 
     @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step as MiniGrid does, with `cell` and `goal` in the info."""
-        seen, reward, terminated, truncated, info = super().step(action)
+        observation, reward, terminated, truncated, info = super().step(action)
         cell = (int(self.agent_pos[0]), int(self.agent_pos[1]))
         info |= {"cell": cell, "goal": GOALS.index(cell) if terminated else None}
-        return seen, float(reward), terminated, truncated, info
+        return observation, float(reward), terminated, truncated, info
 
 
 def _mission_text() -> str:
@@ -109,7 +109,7 @@ class MultiGoal(GoalTask):
         self, model: BaseAlgorithm, rng: np.random.Generator, sampled: Sequence[Trajectory]
     ) -> dict[str, float]:
         """Measure `blocked_success`: the policy's most frequent goal is an unobserved wall."""
-        favourite = max(range(len(GOALS)), key=[self.label(one) for one in sampled].count)
+        favourite = max(range(len(GOALS)), key=[self.label(episode) for episode in sampled].count)
         blocked = measures.sample_episodes(
             model, lambda: self.make_env({favourite}), self.episodes // 2, rng
         )

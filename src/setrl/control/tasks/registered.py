@@ -62,13 +62,13 @@ class RegisteredTask:
 
     @cached_property
     def _spec(self) -> gym.envs.registration.EnvSpec:
-        module, _, own = self.id.rpartition(":")
+        module, _, env_id = self.id.rpartition(":")
         if module:
             load(f"{module}:__name__", self.folder)
         try:
-            return gym.spec(own)
+            return gym.spec(env_id)
         except gym.error.Error as error:
-            raise ValueError(f"id: Gymnasium knows no environment {own!r}: {error}") from error
+            raise ValueError(f"id: Gymnasium knows no environment {env_id!r}: {error}") from error
 
     def _function(self, reference: str) -> Callable[..., Any]:
         return load_function(reference, self.folder).value
@@ -93,9 +93,9 @@ class RegisteredTask:
         """Measure the mean score, the strategies of whole episodes, and their length."""
         sampled = measures.sample_episodes(model, self.make_env, self.episodes, rng)
         return measures.strategy_metrics(
-            [self.score(one) for one in sampled],
-            labels.numbers_for_metrics([self.label(one) for one in sampled]),
-            [len(one) for one in sampled],
+            [self.score(episode) for episode in sampled],
+            labels.numbers_for_metrics([self.label(episode) for episode in sampled]),
+            [len(episode) for episode in sampled],
         )
 
 

@@ -221,7 +221,7 @@ def _join_credits(rows: list[np.ndarray], credits: list[Credit]) -> Credit:
     """Return one credit of prompts in several parts, whose places are given."""
     num_prompts = sum(map(len, rows))
 
-    def of_all(parts: list[Any]) -> np.ndarray:
+    def join(parts: list[Any]) -> np.ndarray:
         width = np.broadcast(*(part[:1] for part in parts if isinstance(part, np.ndarray))).shape[
             1:
         ]
@@ -230,24 +230,24 @@ def _join_credits(rows: list[np.ndarray], credits: list[Credit]) -> Credit:
             whole[at] = part
         return whole
 
-    def stderr(name: str) -> np.ndarray | None:
-        found = [getattr(credit, name) for credit in credits]
-        if all(part is None for part in found):
+    def join_stderr(name: str) -> np.ndarray | None:
+        stderrs = [getattr(credit, name) for credit in credits]
+        if all(part is None for part in stderrs):
             return None
-        return of_all([0.0 if part is None else part for part in found])
+        return join([0.0 if part is None else part for part in stderrs])
 
     means = [credit.means for credit in credits]
     return Credit(
         SetMeans(
-            with_BN=of_all([part.with_BN for part in means]),
-            contrast_BN=of_all([part.contrast_BN for part in means]),
-            mean_B=of_all([part.mean_B for part in means]),
+            with_BN=join([part.with_BN for part in means]),
+            contrast_BN=join([part.contrast_BN for part in means]),
+            mean_B=join([part.mean_B for part in means]),
         ),
-        num_sets=of_all([np.full((1, 1), credit.num_sets) for credit in credits]),
-        share_N=of_all([credit.share_N[None] for credit in credits]),
+        num_sets=join([np.full((1, 1), credit.num_sets) for credit in credits]),
+        share_N=join([credit.share_N[None] for credit in credits]),
         used="; ".join(credit.used for credit in credits),
-        stderr_with_BN=stderr("stderr_with_BN"),
-        stderr_contrast_BN=stderr("stderr_contrast_BN"),
+        stderr_with_BN=join_stderr("stderr_with_BN"),
+        stderr_contrast_BN=join_stderr("stderr_contrast_BN"),
     )
 
 
@@ -358,7 +358,7 @@ def draw_sets(
     drawn_SK = np.empty((0, set_size), dtype=np.intp)
     while len(drawn_SK) < num_sets:
         more_SK = _random_sets(num_samples, set_size, num_sets - len(drawn_SK), rng)
-        drawn_SK = _first_of_each(np.concatenate([drawn_SK, more_SK]))
+        drawn_SK = _drop_repeated_sets(np.concatenate([drawn_SK, more_SK]))
     return drawn_SK
 
 
@@ -396,7 +396,7 @@ def _random_sets(
     return np.sort(np.concatenate(parts), axis=1)
 
 
-def _first_of_each(sets_SK: np.ndarray) -> np.ndarray:
+def _drop_repeated_sets(sets_SK: np.ndarray) -> np.ndarray:
     """Return the different sets, in the order in which they first came."""
     _, first_S = np.unique(sets_SK, axis=0, return_index=True)
     return sets_SK[np.sort(first_S)]

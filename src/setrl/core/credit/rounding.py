@@ -72,8 +72,10 @@ def gain_without_rounding(means: SetMeans, smaller: SetMeans, given_B: np.ndarra
     """
     gain_BN = means.with_BN - smaller.without_BN
     sizes = [np.abs(means.with_BN), np.abs(smaller.without_BN)]
-    of_prompts = [one.size_B for one in (means, smaller) if one.size_B is not None]
-    sizes += [np.broadcast_to(one[..., None], gain_BN.shape) for one in (*of_prompts, given_B)]
+    prompt_sizes = [part.size_B for part in (means, smaller) if part.size_B is not None]
+    sizes += [
+        np.broadcast_to(size_B[..., None], gain_BN.shape) for size_B in (*prompt_sizes, given_B)
+    ]
     # NaN is the size where v is not known, as at K = N, and u − w of a sample in no drawn set.
     bound_BN = gain_BN.shape[-1] * EPS * np.nan_to_num(np.array(sizes)).max(axis=0)
     nothing_B = ~(np.abs(gain_BN) > bound_BN).any(axis=-1)
@@ -93,7 +95,7 @@ def centred(scores_BS: np.ndarray) -> np.ndarray:
 
 
 def _is_flat(scores_BS: np.ndarray) -> np.ndarray:
-    low_B1, high_B1 = (of(scores_BS, axis=-1, keepdims=True) for of in (np.min, np.max))
+    low_B1, high_B1 = (reduce(scores_BS, axis=-1, keepdims=True) for reduce in (np.min, np.max))
     return high_B1 - low_B1 <= 4 * EPS * np.maximum(np.abs(low_B1), np.abs(high_B1))
 
 

@@ -169,7 +169,7 @@ class Objective(ABC):
         """(f + g)(S) = f(S) + g(S), as one flat sum."""
         if not isinstance(other, Objective):
             return NotImplemented
-        left, right = _as_sum(self), _as_sum(other)
+        left, right = _to_sum(self), _to_sum(other)
         return Sum(left.terms + right.terms, left.weights + right.weights)
 
     def __sub__(self, other: Objective) -> Sum:
@@ -181,14 +181,14 @@ class Objective(ABC):
 
         Numbers and sums are multiplied out, so that products with an exact form are found.
         """
-        left = _as_sum(self)
+        left = _to_sum(self)
         if isinstance(other, Real):
             return Sum(left.terms, tuple(weight * float(other) for weight in left.weights))
         if not isinstance(other, Objective):
             return NotImplemented
         if not isinstance(self, Sum) and not isinstance(other, Sum):
             return Product(self, other)
-        right = _as_sum(other)
+        right = _to_sum(other)
         products = tuple(Product(a, b) for a in left.terms for b in right.terms)
         return Sum(products, tuple(a * b for a in left.weights for b in right.weights))
 
@@ -263,22 +263,22 @@ def weighted_means(weights: Sequence[float], means: Sequence[SetMeans | None]) -
 
     The variance of a sum is known of one term only.
     """
-    known = [term for term in means if term is not None]
-    if len(known) < len(means):
+    terms = [term for term in means if term is not None]
+    if len(terms) < len(means):
         return None
 
     def total(name: str) -> np.ndarray:
-        return sum(w * getattr(term, name) for w, term in zip(weights, known, strict=True))
+        return sum(w * getattr(term, name) for w, term in zip(weights, terms, strict=True))
 
-    variance = known[0].variance if len(known) == 1 else None
+    variance = terms[0].variance if len(terms) == 1 else None
     return SetMeans(
         with_BN=total("with_BN"),
         contrast_BN=total("contrast_BN"),
         mean_B=total("mean_B"),
-        gain=(lambda: total("gain_BN")) if all(term.gain for term in known) else None,
+        gain=(lambda: total("gain_BN")) if all(term.gain for term in terms) else None,
         variance=None if variance is None else lambda: weights[0] ** 2 * variance(),
         size_B=sum(
-            (abs(w) * term.scale_B for w, term in zip(weights, known, strict=True)),
+            (abs(w) * term.scale_B for w, term in zip(weights, terms, strict=True)),
             np.zeros(()),
         ),
     )
@@ -331,7 +331,7 @@ def product(left: Objective, right: Objective) -> Sum | Product:
     return left * right
 
 
-def _as_sum(objective: Objective) -> Sum:
+def _to_sum(objective: Objective) -> Sum:
     return objective if isinstance(objective, Sum) else Sum((objective,), (1.0,))
 
 

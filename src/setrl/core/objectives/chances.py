@@ -31,7 +31,7 @@ class Chances:
 
         Only a member can be the first of its group in a set: missed_with[size − 1].
         """
-        return _as_two_rows(0.0, self.missed_with[np.maximum(size_B - 1, 0)])
+        return _stack_two_rows(0.0, self.missed_with[np.maximum(size_B - 1, 0)])
 
     def hit_contrast(self, size_B: np.ndarray) -> np.ndarray:
         """u − v of 1{the set holds a member of a group of `size`}: (2, B), others and members.
@@ -40,11 +40,11 @@ class Chances:
         u − v = missed_without[size − 1]                 for a member of the group
         """
         paid_B = size_B * self.missed_with[size_B] / self.outside
-        return _as_two_rows(0.0 - paid_B, self.missed_without[np.maximum(size_B - 1, 0)])
+        return _stack_two_rows(0.0 - paid_B, self.missed_without[np.maximum(size_B - 1, 0)])
 
     def hit_with(self, size_B: np.ndarray) -> np.ndarray:
         """u of 1{the set holds a member of a group of `size`}: (2, B), others and members."""
-        return _as_two_rows(1.0 - self.missed_with[size_B], 1.0)
+        return _stack_two_rows(1.0 - self.missed_with[size_B], 1.0)
 
     @cached_property
     def hit(self) -> np.ndarray:
@@ -84,7 +84,7 @@ class Chances:
         return float(self.num_samples - self.set_size) or np.nan
 
 
-def _as_two_rows(others_B: np.ndarray | float, members_B: np.ndarray | float) -> np.ndarray:
+def _stack_two_rows(others_B: np.ndarray | float, members_B: np.ndarray | float) -> np.ndarray:
     """Return the numbers of the others and of the members as a table, (2, B)."""
     table_2B = np.empty((2, np.broadcast(others_B, members_B).size))
     table_2B[0], table_2B[1] = others_B, members_B

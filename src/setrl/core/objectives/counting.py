@@ -64,10 +64,10 @@ def sweep(
     for of_class in reversed(steps):
         worth_before, state, of_steps = np.zeros(shape), states.pop(), []
         for step in of_class:
-            here = step.source, slice(set_size + 1 - step.members), step.nodes
+            place = step.source, slice(set_size + 1 - step.members), step.nodes
             through = step.weight_PQB[:, None] * worth[step.target, step.members :, step.nodes]
-            of_steps.append(_sum_over_prompts(state[here] * through))
-            worth_before[here] += through * step.value_B
+            of_steps.append(_sum_over_prompts(state[place] * through))
+            worth_before[place] += through * step.value_B
         worth = worth_before
         parts.append(of_steps)
     return total_B, parts[::-1]
@@ -108,12 +108,12 @@ def find_classes(labels_BN: np.ndarray, by_size: bool) -> Classes:
 
     Degenerate samples, if any, are a separate class, the last one.
     """
-    found = find_labels(labels_BN)
-    size_BC, place_CB = found.sizes(by_size)
-    if found.degenerate_B.any():
+    labels = find_labels(labels_BN)
+    size_BC, place_CB = labels.sizes(by_size)
+    if labels.degenerate_B.any():
         place_CB[0] = size_BC.shape[1]
-        size_BC = np.column_stack([size_BC, found.degenerate_B])
-    return Classes(found.gather(place_CB), size_BC)
+        size_BC = np.column_stack([size_BC, labels.degenerate_B])
+    return Classes(labels.gather(place_CB), size_BC)
 
 
 @lru_cache(maxsize=16)
@@ -140,5 +140,5 @@ def in_parts(
     num_prompts, num_classes = classes.size_BC.shape
     step = max(1, KEPT // ((num_classes + 1) * end_PQ.size * (set_size + 1)))
     slices = [slice(start, start + step) for start in range(0, num_prompts, step)]
-    found = [part(Classes(classes.at_BN[at], classes.size_BC[at]), at) for at in slices]
-    return tuple(np.concatenate(results) for results in zip(*found, strict=True))
+    parts = [part(Classes(classes.at_BN[at], classes.size_BC[at]), at) for at in slices]
+    return tuple(np.concatenate(results) for results in zip(*parts, strict=True))

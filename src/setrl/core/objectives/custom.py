@@ -66,7 +66,7 @@ class FromFunction(OfFunction):
     one_set_at_a_time: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reads", tuple(self.reads) or _fields_by_parameters(self.function))
+        object.__setattr__(self, "reads", tuple(self.reads) or _infer_fields(self.function))
         for name in self.reads:
             names.look_up("field", name, dict.fromkeys(field.name for field in fields(Samples)))
 
@@ -75,22 +75,22 @@ class FromFunction(OfFunction):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
-        given = [getattr(members, "right" if name == "correct" else name) for name in self.reads]
+        columns = [getattr(members, "right" if name == "correct" else name) for name in self.reads]
         shape = members.rewards.shape[:-1]
         if self.one_set_at_a_time:
             scores = np.array(
-                [self.function(*(field[at] for field in given)) for at in np.ndindex(shape)],
+                [self.function(*(field[at] for field in columns)) for at in np.ndindex(shape)],
                 dtype=np.float64,
             )
             scores = scores.reshape(shape) if scores.ndim == 1 else scores
         else:
-            scores = self._scores_of_all(given)
+            scores = self._score_all(columns)
         return self._check_scores(scores, shape, OVER_MEMBERS)
 
-    def _scores_of_all(self, given: list[np.ndarray]) -> np.ndarray:
+    def _score_all(self, columns: list[np.ndarray]) -> np.ndarray:
         """One call for all sets; the error of code for a single set says what to do."""
         try:
-            return np.asarray(self.function(*given), dtype=np.float64)
+            return np.asarray(self.function(*columns), dtype=np.float64)
         except (TypeError, ValueError) as error:
             if not any(words in str(error) for words in MEANT_FOR_ONE_SET):
                 raise
@@ -100,26 +100,27 @@ class FromFunction(OfFunction):
             ) from error
 
 
-def _fields_by_parameters(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
+def _infer_fields(function: Callable[..., np.ndarray]) -> tuple[str, ...]:
     """Return the fields that a function names as its parameters; rewards for one other name.
 
-    >>> _fields_by_parameters(lambda correct, strategies: 0), _fields_by_parameters(lambda r: 0)
+    >>> _infer_fields(lambda correct, strategies: 0), _infer_fields(lambda r: 0)
     (('correct', 'strategies'), ('rewards',))
 
     Raises:
         ValueError: If it needs several values, and one of them is not named after a field.
     """
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function in C
         return ("rewards",)
     needed = tuple(
-        one.name
-        for one in found
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     )
-    known = {field.name for field in fields(Samples)}
-    if needed and known.issuperset(needed):
+    field_names = {field.name for field in fields(Samples)}
+    if needed and field_names.issuperset(needed):
         return needed
     if len(needed) > 1:
         raise ValueError(
@@ -160,7 +161,7 @@ class FromCounts(OfFunction):
         row = np.where(strategies == DEGENERATE, k, first)
         in_row = (row[..., None] == np.arange(k + 1)) * 1.0
         kind = members.right[..., None] == [False, True]
-        return self._scores_of_counts(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
+        return self._score_counts(np.einsum("...kc,...kt->...ct", in_row, kind * 1.0))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return sums over all compositions of K into the cells (strategy, correct) of a prompt.
@@ -169,41 +170,39 @@ class FromCounts(OfFunction):
         """
         if not self.has_closed_form(samples, set_size).all():
             return None
-        means = [self._prompt_means(cells, set_size) for cells in self._cells_of_prompts(samples)]
+        means = [self._average_prompt(cells, set_size) for cells in self._find_all_cells(samples)]
         mean_B, extra_BN = (np.array(part) for part in zip(*means, strict=True))
         return SetMeans.above(mean_B, extra_BN, set_size)
 
     def has_closed_form(self, samples: Samples, set_size: int) -> np.ndarray:
         """Return whether a prompt has no more than `max_compositions`."""
         counts = [
-            _num_compositions(cells.size_G, set_size) for cells in self._cells_of_prompts(samples)
+            _count_compositions(cells.size_G, set_size) for cells in self._find_all_cells(samples)
         ]
         return np.array(counts) <= self.max_compositions
 
-    def _cells_of_prompts(self, samples: Samples) -> list[_Cells]:
+    def _find_all_cells(self, samples: Samples) -> list[_Cells]:
         correct_BN = samples.right
-        return [
-            _cells_of_prompt(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)
-        ]
+        return [_find_cells(*prompt) for prompt in zip(samples.strategies, correct_BN, strict=True)]
 
-    def _prompt_means(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
+    def _average_prompt(self, cells: _Cells, set_size: int) -> tuple[float, np.ndarray]:
         """U, and u − U of each sample, of one prompt.
 
         Scores are counted from the score of the likeliest composition: where nearly all sets have
         the same score, what is left is small, and has all its digits.
         """
         n, k = len(cells.at_N), set_size
-        held_MG = _compositions(cells.size_G, k)
+        held_MG = _list_compositions(cells.size_G, k)
         counts_MCT = np.zeros((len(held_MG), max(cells.strategy_G.max(), 0) + 2, 2))
         counts_MCT[:, cells.strategy_G, cells.correct_G] = held_MG
         chance_M = np.prod(binomials(n, k)[cells.size_G, held_MG], axis=1) / binomials(n, k)[n, k]
-        scores_M = self._scores_of_counts(counts_MCT)
-        usual = scores_M[chance_M.argmax()]
-        above_M = chance_M * (scores_M - usual)
+        scores_M = self._score_counts(counts_MCT)
+        usual_score = scores_M[chance_M.argmax()]
+        above_M = chance_M * (scores_M - usual_score)
         extra_G = total(above_M * (held_MG * (n / (k * cells.size_G)) - 1).T)
-        return usual + above_M.sum(), extra_G[cells.at_N]
+        return usual_score + above_M.sum(), extra_G[cells.at_N]
 
-    def _scores_of_counts(self, counts: np.ndarray) -> np.ndarray:
+    def _score_counts(self, counts: np.ndarray) -> np.ndarray:
         """Return the function's scores, checked to be one number a set."""
         hint = "the last two axes of its argument run over the strategies and over wrong, correct"
         scores = np.asarray(self.function(counts), dtype=np.float64)
@@ -226,7 +225,7 @@ class _Cells(NamedTuple):
     size_G: np.ndarray
 
 
-def _cells_of_prompt(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
+def _find_cells(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
     """Return the cells of one prompt that have samples."""
     labels, strategy_N = np.unique(labels_N, return_inverse=True)
     key_N = 2 * (strategy_N - (labels[0] == DEGENERATE)) + correct_N
@@ -234,7 +233,7 @@ def _cells_of_prompt(labels_N: np.ndarray, correct_N: np.ndarray) -> _Cells:
     return _Cells(at_N, key_G // 2, key_G % 2, size_G)
 
 
-def _num_compositions(size_G: np.ndarray, total: int) -> float:
+def _count_compositions(size_G: np.ndarray, total: int) -> float:
     """How many ways there are to take `total` out of cells of these sizes."""
     ways_K = np.eye(total + 1)[0]
     for size in size_G:
@@ -242,7 +241,7 @@ def _num_compositions(size_G: np.ndarray, total: int) -> float:
     return ways_K[total]
 
 
-def _compositions(size_G: np.ndarray, total: int) -> np.ndarray:
+def _list_compositions(size_G: np.ndarray, total: int) -> np.ndarray:
     """All ways to take `total` out of cells of these sizes, one a row: (M, G)."""
     held_MG, left_M = np.zeros((1, 0), dtype=np.int64), np.array([total])
     after_G = np.append(np.cumsum(size_G[::-1])[::-1], 0)[1:]  # what the later cells can give
@@ -251,7 +250,7 @@ def _compositions(size_G: np.ndarray, total: int) -> np.ndarray:
         choices_M = most_M - fewest_M + 1
         parent = np.repeat(np.arange(len(left_M)), choices_M)
         ordinal = np.arange(len(parent)) - np.repeat(np.cumsum(choices_M) - choices_M, choices_M)
-        taken = fewest_M[parent] + ordinal
-        held_MG = np.column_stack([held_MG[parent], taken])
-        left_M = left_M[parent] - taken
+        taken_M = fewest_M[parent] + ordinal
+        held_MG = np.column_stack([held_MG[parent], taken_M])
+        left_M = left_M[parent] - taken_M
     return held_MG

@@ -87,21 +87,21 @@ class DistinctCorrect(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the number of different strategies of each set's correct members."""
-        return Distinct()(self._with_correct_strategies(members))
+        return Distinct()(self._drop_wrong_strategies(members))
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans:
         """Return the means of `distinct`, where a wrong sample is of no strategy; O(N + C)."""
-        return Distinct().set_means(self._with_correct_strategies(samples), set_size)
+        return Distinct().set_means(self._drop_wrong_strategies(samples), set_size)
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
         """Return the mean scores that `set_means` gives."""
-        return Distinct().mean_scores(self._with_correct_strategies(samples), set_sizes)
+        return Distinct().mean_scores(self._drop_wrong_strategies(samples), set_sizes)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans:
         """Return the mean scores that `set_means` gives."""
-        return Distinct().times_mean(values_BN, self._with_correct_strategies(samples), set_size)
+        return Distinct().times_mean(values_BN, self._drop_wrong_strategies(samples), set_size)
 
-    def _with_correct_strategies(self, samples: Samples) -> Samples:
+    def _drop_wrong_strategies(self, samples: Samples) -> Samples:
         # A product: a choice for each sample takes ten times as long on mixed prompts.
         kept_BN = (samples.strategies - DEGENERATE) * samples.right
         return replace(samples, strategies=kept_BN + DEGENERATE)
@@ -131,8 +131,8 @@ class ExtraShare(StrategyDiversity):
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
         """(C − 1 − Σ_c 1{S misses c} + 1{S misses all}) / (K − 1)."""
-        others = max(set_size - 1, 1)
-        return Misses((count_B - 1) / others, each=-1 / others, none_B=1 / others)
+        num_others = max(set_size - 1, 1)
+        return Misses((count_B - 1) / num_others, each=-1 / num_others, none_B=1 / num_others)
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +149,8 @@ class MixedShare(StrategyDiversity):
 
     def misses(self, count_B: np.ndarray, set_size: int) -> Misses:
         """(C − Σ_c 1{S misses c} − Σ_c 1{S misses all but c} + C·1{S misses all}) / K."""
-        each = -1 / set_size
-        return Misses(count_B / set_size, each=each, rest=each, none_B=count_B / set_size)
+        factor = -1 / set_size
+        return Misses(count_B / set_size, each=factor, rest=factor, none_B=count_B / set_size)
 
 
 @dataclass(frozen=True, repr=False)
@@ -251,21 +251,17 @@ class FamilyShare(Objective):
 
     def __call__(self, members: Samples) -> np.ndarray:
         """Return the weighted number of families and variants of each set, per member."""
-        families, variants = (
-            count_distinct(level.strategies) for level in _families_and_variants(members)
-        )
+        families, variants = (count_distinct(level.strategies) for level in _split_levels(members))
         return (families + self.variant_weight * (variants - families)) / members.num_samples
 
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return the means of `distinct_share` at both levels; O(N + C)."""
-        means = [
-            DistinctShare().set_means(level, set_size) for level in _families_and_variants(samples)
-        ]
+        means = [DistinctShare().set_means(level, set_size) for level in _split_levels(samples)]
         return weighted_means(self._level_weights, means)
 
     def times_mean(self, values_BN: np.ndarray, samples: Samples, set_size: int) -> SetMeans | None:
         """Return the times-mean form of `distinct_share` at both levels."""
-        levels = _families_and_variants(samples)
+        levels = _split_levels(samples)
         means = [DistinctShare().times_mean(values_BN, level, set_size) for level in levels]
         return weighted_means(self._level_weights, means)
 
@@ -274,7 +270,7 @@ class FamilyShare(Objective):
         return 1 - self.variant_weight, self.variant_weight
 
 
-def _families_and_variants(samples: Samples) -> tuple[Samples, Samples]:
+def _split_levels(samples: Samples) -> tuple[Samples, Samples]:
     """Return the samples with their families, and with their variants, as strategies."""
     in_none = (samples.strategies == DEGENERATE) | (samples.families == DEGENERATE)
     # Labels may be hashes, whose product would not fit into an integer.

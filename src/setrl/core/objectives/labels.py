@@ -33,8 +33,8 @@ class LabelTable(NamedTuple):
 
     def total(self, values_BN: np.ndarray) -> np.ndarray:
         """Return the sum of the samples' values over each strategy: (B, N) → (C, B)."""
-        found = np.bincount(self.at_BN.ravel(), values_BN.ravel(), minlength=self.size_CB.size)
-        return found.reshape(self.size_CB.shape)
+        sums = np.bincount(self.at_BN.ravel(), values_BN.ravel(), minlength=self.size_CB.size)
+        return sums.reshape(self.size_CB.shape)
 
     def gather(self, values_CB: np.ndarray) -> np.ndarray:
         """x of each sample's place in the table: (C, B) → (B, N)."""

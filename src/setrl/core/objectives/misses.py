@@ -39,7 +39,7 @@ def times_mean(
     contrast_BN *= slope_B[:, None]
     mean_B = k * constant_B * mean_B
     size_B = np.abs(slope_B) * (values.high_B - values.low_B)
-    for factor, line in _terms_of_diversity(form, values, strategies, k):
+    for factor, line in _list_terms(form, values, strategies, k):
         part_BN = strategies.gather(factor * line.slope_CB)
         part_BN *= values_BN
         part_BN += strategies.gather(factor * line.level_CB)
@@ -84,49 +84,49 @@ class _Line(NamedTuple):
     size_B: np.ndarray
 
 
-def _terms_of_diversity(
+def _list_terms(
     form: Misses, values: _Values, strategies: LabelTable, set_size: int
 ) -> Iterator[tuple[np.ndarray | float, _Line]]:
     """Yield the terms of the diversity, with their factors."""
     if form.each:
-        yield form.each / set_size, _each_strategy(values, strategies, set_size)
+        yield form.each / set_size, _line_missing_each(values, strategies, set_size)
     if form.rest:
-        yield form.rest / set_size, _each_rest(values, strategies, set_size)
+        yield form.rest / set_size, _line_missing_each_rest(values, strategies, set_size)
     if form.none_B is not None:
-        yield form.none_B / set_size, _all_strategies(values, strategies, set_size)
+        yield form.none_B / set_size, _line_missing_all(values, strategies, set_size)
 
 
-def _each_strategy(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
+def _line_missing_each(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """Σ_c R(S)·1{S misses strategy c}."""
-    group = _means_of_missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
-    own = group.lines * (strategies.size_CB > 0)
-    every = over_rows(own)
-    slope_CB, level_CB = every[:2, None] - own[:2]
+    group = _average_missed(values, set_size, strategies.size_CB, values.sum_B - values.total_CB)
+    lines = group.lines * (strategies.size_CB > 0)
+    totals = over_rows(lines)
+    slope_CB, level_CB = totals[:2, None] - lines[:2]
     level_CB += strategies.kept(group.held)
-    return _Line(slope_CB, level_CB, every[2], every[3] + _largest_kept(strategies, group))
+    return _Line(slope_CB, level_CB, totals[2], totals[3] + _largest_held_size(strategies, group))
 
 
-def _each_rest(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
+def _line_missing_each_rest(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """Σ_c R(S)·1{S misses every strategy but c}: S has no strategy but c.
 
     "All but c" is a group too: its samples are in the other strategies of the prompt.
     """
     size_CB, is_strategy_CB = strategies.size_CB, strategies.size_CB > 0
     others_CB = size_CB.sum(axis=0) - size_CB
-    group = _means_of_missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
+    group = _average_missed(values, set_size, others_CB, values.total_CB[0] + values.total_CB)
     slope_B, level_B, mean_B, size_B = over_rows(group.lines * is_strategy_CB)
     level_CB = strategies.others(group.held) + group.lines[1]
     return _Line(
         np.where(is_strategy_CB, group.lines[0], slope_B),
         np.where(is_strategy_CB, level_CB, level_B),
         mean_B,
-        size_B + _largest_kept(strategies, group),
+        size_B + _largest_held_size(strategies, group),
     )
 
 
-def _all_strategies(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
+def _line_missing_all(values: _Values, strategies: LabelTable, set_size: int) -> _Line:
     """R(S)·1{S misses every strategy}: S has only degenerate samples."""
-    group = _means_of_missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
+    group = _average_missed(values, set_size, strategies.size_CB.sum(axis=0), values.total_CB[0])
     slope_B, level_B, mean_B, size_B = group.lines
     is_strategy_CB = strategies.size_CB > 0
     return _Line(
@@ -137,7 +137,7 @@ def _all_strategies(values: _Values, strategies: LabelTable, set_size: int) -> _
     )
 
 
-def _largest_kept(strategies: LabelTable, group: _Missed) -> np.ndarray:
+def _largest_held_size(strategies: LabelTable, group: _Missed) -> np.ndarray:
     return strategies.kept(group.held_size).max(axis=0)
 
 
@@ -168,7 +168,7 @@ class _Missed(NamedTuple):
     held_size: np.ndarray
 
 
-def _means_of_missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) -> _Missed:
+def _average_missed(values: _Values, set_size: int, size: np.ndarray, rest: np.ndarray) -> _Missed:
     """Return the means for groups of these sizes, with these sums of values outside of them."""
     n, k = values.num_samples, set_size
     slope, joint, mean, held = _unit_tables(n, k).take(size, axis=1)

@@ -103,16 +103,16 @@ def _centred_product(
     pair_with_BN = values_BN * row_BN + across_BN
     third_with_BN = -2 * values_BN * row_BN - across_BN
     pair_rest_BN, third_rest_BN = total_B1 - pair_with_BN, -total_B1 - third_with_BN
-    one, two, three = (max(n - size, 1) for size in (1, 2, 3))
-    two_of_BN = (k - 1) / one * pair_with_BN
-    three_of = (k - 1) * (k - 2) / (one * two)
+    n_less_1, n_less_2, n_less_3 = (max(n - size, 1) for size in (1, 2, 3))
+    two_of_BN = (k - 1) / n_less_1 * pair_with_BN
+    three_of = (k - 1) * (k - 2) / (n_less_1 * n_less_2)
     with_BN = two_of_BN + three_of * (
-        pair_rest_BN + third_with_BN + (k - 3) / three * third_rest_BN
+        pair_rest_BN + third_with_BN + (k - 3) / n_less_3 * third_rest_BN
     )
     scale = k * (k * (k - 1) / 2)
     return with_BN / scale, [
         two_of_BN / scale,
         three_of / scale * third_with_BN,
-        -2 * (k - 1) / (one * two * scale) * pair_rest_BN,
-        -3 * three_of / (three * scale) * third_rest_BN,
+        -2 * (k - 1) / (n_less_1 * n_less_2 * scale) * pair_rest_BN,
+        -3 * three_of / (n_less_3 * scale) * third_rest_BN,
     ]

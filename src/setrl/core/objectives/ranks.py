@@ -320,12 +320,12 @@ def _sorting_order(key_BN: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     # Sorted as integers: 0 with an index in its last bits is a float that some threads (of XLA, in
     # a callback) take for 0. Different keys differ in a higher bit, which the index leaves alone.
     is_signed = bits_BN.min(initial=0) < 0
-    taken_BN = (_order_of_bits(bits_BN) if is_signed else bits_BN) & ~low_bits | np.arange(n)
+    taken_BN = (_flip_negative_bits(bits_BN) if is_signed else bits_BN) & ~low_bits | np.arange(n)
     taken_BN.sort(axis=-1)
-    bits_BN = _order_of_bits(taken_BN) if is_signed else taken_BN
+    bits_BN = _flip_negative_bits(taken_BN) if is_signed else taken_BN
     return taken_BN & low_bits, (bits_BN & ~low_bits).view(np.float64)
 
 
-def _order_of_bits(bits_BN: np.ndarray) -> np.ndarray:
+def _flip_negative_bits(bits_BN: np.ndarray) -> np.ndarray:
     """Return integers in the order of the floats of these bits, or the bits of such integers."""
     return bits_BN ^ (bits_BN >> 63 & np.iinfo(np.int64).max)  # a negative one flips all the others

@@ -39,7 +39,7 @@ class RarestCorrect(Objective):
         The sum over k from 1 to K, with 1/K for the last.
         """
         correct_BN = self._can_earn(samples)
-        classes = find_classes(_labels_of_succeeding(samples.strategies, correct_BN), by_size=True)
+        classes = find_classes(_label_succeeding(samples.strategies, correct_BN), by_size=True)
 
         def sweep_part(part: Classes, at: slice) -> tuple[np.ndarray, np.ndarray]:
             return _sweep_rare(part, correct_BN[at], set_size)
@@ -76,10 +76,10 @@ def _strategy_sizes(strategies: np.ndarray) -> np.ndarray:
     return (strategies[..., :, None] == strategies[..., None, :]).sum(axis=-1)
 
 
-def _labels_of_succeeding(strategies_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
+def _label_succeeding(strategies_BN: np.ndarray, correct_BN: np.ndarray) -> np.ndarray:
     """Labels from 1 of the strategies that have a correct member, and 0 for all other samples."""
-    found = find_labels(strategies_BN)
-    succeeds_BN = found.of_own(found.total(correct_BN)) > 0
+    labels = find_labels(strategies_BN)
+    succeeds_BN = labels.of_own(labels.total(correct_BN)) > 0
     return np.where(succeeds_BN, strategies_BN + 1, 0)
 
 

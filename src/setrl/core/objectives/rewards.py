@@ -117,11 +117,11 @@ def _centred_product(square_BN: np.ndarray, set_size: int) -> tuple[np.ndarray, 
     With P = Σ γ, the pairs i ≠ j sum to −P, those that hold i to −2γᵢ, all others to 2γᵢ − P.
     """
     n, k = square_BN.shape[-1], set_size
-    one, two = max(n - 1, 1), max(n - 2, 1)
+    n_less_1, n_less_2 = max(n - 1, 1), max(n - 2, 1)
     total_B1 = square_BN.sum(axis=-1, keepdims=True)
     rest_BN, pairs_BN = total_B1 - square_BN, 2 * square_BN - total_B1
-    own_BN = square_BN * (1 - 2 * (k - 1) / one)
-    in_set = (k - 1) / one
-    with_BN = own_BN + in_set * rest_BN + in_set * (k - 2) / two * pairs_BN
-    contrast_BN = own_BN - rest_BN / one - 2 * in_set / two * pairs_BN
+    own_BN = square_BN * (1 - 2 * (k - 1) / n_less_1)
+    in_set = (k - 1) / n_less_1
+    with_BN = own_BN + in_set * rest_BN + in_set * (k - 2) / n_less_2 * pairs_BN
+    contrast_BN = own_BN - rest_BN / n_less_1 - 2 * in_set / n_less_2 * pairs_BN
     return with_BN / k**2, contrast_BN / k**2

@@ -35,7 +35,7 @@ class BestOf(Objective):
         a member's deviation from the group's mean counts as often as it is selected; O(N log N).
         """
         n, k = samples.num_samples, set_size
-        table, by_proxy = chances(n, k), _by_proxy(samples)
+        table, by_proxy = chances(n, k), _rank_by_proxy(samples)
 
         def within(share: Callable[[_Ties, Chances], np.ndarray]) -> np.ndarray | float:
             return by_proxy.within(lambda ties: share(ties, table))
@@ -51,7 +51,7 @@ class BestOf(Objective):
 
     def mean_scores(self, samples: Samples, set_sizes: Sequence[int]) -> np.ndarray:
         """Return max@K by the order of the proxy, where tied samples have their mean reward."""
-        return top_means(_by_proxy(samples).between.values_BN, set_sizes)
+        return top_means(_rank_by_proxy(samples).between.values_BN, set_sizes)
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,13 +87,13 @@ class TopByProxy(Objective):
         """Return `top_mean` over ranks by the proxy, where tied samples have their mean reward; a
         member's deviation from that mean counts as often as it is selected; O(N log N).
         """
-        n, m, by_proxy = samples.num_samples, self.m, _by_proxy(samples)
+        n, m, by_proxy = samples.num_samples, self.m, _rank_by_proxy(samples)
         between = TopMean(m).ranked_means(by_proxy.between, set_size)
-        within_BN = by_proxy.within(lambda ties: _preferred(ties, n, set_size, m))
+        within_BN = by_proxy.within(lambda ties: _selection_excess(ties, n, set_size, m))
 
         def gain() -> np.ndarray:
             assert between.gain_BN is not None
-            smaller_BN = by_proxy.within(lambda ties: _preferred_of_smaller(ties, n, set_size, m))
+            smaller_BN = by_proxy.within(lambda ties: _chance_for_tied(ties, n, set_size, m))
             return between.gain_BN + within_BN + smaller_BN
 
         return SetMeans(
@@ -130,7 +130,7 @@ class _ByProxy(NamedTuple):
         return self.between.by_sample(self.ties.deviation_BN * share(self.ties))
 
 
-def _by_proxy(samples: Samples) -> _ByProxy:
+def _rank_by_proxy(samples: Samples) -> _ByProxy:
     """Rank the samples by the proxy; deviations are exactly 0 where tied rewards are equal."""
     ranked = rank(samples.proxy, samples.rewards)
     proxy_BN, rewards_BN = np.take(samples.proxy, ranked.place_BN), ranked.values_BN
@@ -170,7 +170,7 @@ def _missed_in_group(ties: _Ties, table: Chances) -> np.ndarray:
     return from_a_up[ties.above_BN + 1] - from_a_up[ties.above_BN + ties.size_BN]
 
 
-def _preferred(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarray:
+def _selection_excess(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarray:
     """How much more often a sample is among the m selected than another of its group, in its sets.
 
     That is the chance that it is selected and the other is not in the set. With A above the group
@@ -181,18 +181,18 @@ def _preferred(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarr
     if num_samples < 2 or set_size == num_samples:
         return np.zeros_like(ties.deviation_BN)
     absent = (num_samples - set_size) / (num_samples - 1)
-    return absent * _mean_in_group(ties, _few_above(num_samples - 2, set_size - 1, m)) / m
+    return absent * _mean_in_group(ties, _chance_few_above(num_samples - 2, set_size - 1, m)) / m
 
 
-def _preferred_of_smaller(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarray:
+def _chance_for_tied(ties: _Ties, num_samples: int, set_size: int, m: int) -> np.ndarray:
     """How often another sample of the group is selected from the (K−1)-sets without this one."""
     if num_samples < 2:
         return np.zeros_like(ties.deviation_BN)
     present = (set_size - 1) / (num_samples - 1)
-    return present * _mean_in_group(ties, _few_above(num_samples - 2, set_size - 2, m)) / m
+    return present * _mean_in_group(ties, _chance_few_above(num_samples - 2, set_size - 2, m)) / m
 
 
-def _few_above(total: int, drawn: int, m: int) -> np.ndarray:
+def _chance_few_above(total: int, drawn: int, m: int) -> np.ndarray:
     """Return the chance that fewer than m of `drawn` out of `total` are among a, for each a."""
     return marked_chances(total, drawn)[:, :m].sum(axis=1)
 

@@ -82,7 +82,7 @@ class OverSizes(Objective):
     def set_means(self, samples: Samples, set_size: int) -> SetMeans | None:
         """Return the weighted sum over the sizes: a subset of n_c members holds i with n_c/K."""
         self._check_set_size(set_size)
-        parts, found = [], []
+        parts, terms = [], []
         for size, weight in self.weights.items():
             means = self.objective.set_means(samples, size)
             if means is None:
@@ -91,17 +91,17 @@ class OverSizes(Objective):
             lacking_BN = (1 - share) * contrast_BN if size < set_size else 0.0
             part = (means.with_BN - lacking_BN, share * contrast_BN, means.mean_B[:, None])
             parts.append([weight * values for values in part])
-            found.append((size, weight * share, means))
+            terms.append((size, weight * share, means))
         with_BN, contrast_BN, mean_B1 = (sum(part) for part in zip(*parts, strict=True))
         contrast_BN *= one_if_any_outside(samples.num_samples, set_size)
 
         def gain() -> np.ndarray:
             parts = (
-                w * _gain_of_size(self.objective, samples, size, means) for size, w, means in found
+                w * _gain_of_size(self.objective, samples, size, means) for size, w, means in terms
             )
             return np.sum(list(parts), axis=0)
 
-        size_B = sum((abs(w) * means.scale_B for _, w, means in found), np.zeros(()))
+        size_B = sum((abs(w) * means.scale_B for _, w, means in terms), np.zeros(()))
         return SetMeans(with_BN, contrast_BN, mean_B1[:, 0], gain, size_B=size_B)
 
     def _check_set_size(self, set_size: int) -> None:

@@ -103,7 +103,7 @@ class Client:
         self.endpoint, self.usage = endpoint, usage or Usage()
         _check_key(endpoint.api_key_variable)
         self._secrets = [
-            _value_of_variable(value) for value in _secret_references(endpoint.extra_body)
+            _read_variable(value) for value in _find_secret_references(endpoint.extra_body)
         ]
         self._seed = seed
         self._session: aiohttp.ClientSession | None = None
@@ -136,15 +136,15 @@ class Client:
         attempt = 1
         while True:
             try:
-                return await self._request(body)
+                return await self._send_request(body)
             except RequestError as failure:
                 adapted = adapt(failure) if adapt else None
                 if adapted is None or failure.reason != "refused":
-                    await asyncio.sleep(self._pause_s(failure, attempt, key))
+                    await asyncio.sleep(self._choose_pause_s(failure, attempt, key))
                     attempt += 1
                 body = adapted or body
 
-    def _pause_s(self, failure: RequestError, attempt: int, key: str) -> float:
+    def _choose_pause_s(self, failure: RequestError, attempt: int, key: str) -> float:
         """Return seconds before the next attempt; raise the failure if no attempt is left."""
         limits = self.endpoint.limits
         too_long = failure.retry_after_s > limits.longest_pause_s
@@ -154,7 +154,7 @@ class Client:
         backoff = min(limits.backoff_s * 2 ** (attempt - 1) * jitter, limits.longest_pause_s)
         return max(backoff, failure.retry_after_s)
 
-    async def _request(self, body: Body) -> list[Choice]:
+    async def _send_request(self, body: Body) -> list[Choice]:
         """Send and count one HTTP request; count a failure by its kind."""
         if not self.usage.is_within(self.endpoint.limits):
             raise RequestError("budget")
@@ -174,22 +174,22 @@ class Client:
     async def _post_body(self, body: Body) -> Any:
         import aiohttp
 
-        data, address = json.dumps(_with_secrets(body)).encode(), self.endpoint.address
+        data, address = json.dumps(_fill_in_secrets(body)).encode(), self.endpoint.address
         try:
             async with self._open_session().post(
                 address, data=data, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    raise await _error_of_refusal(response, self._keys)
-                return _without_keys_inside(
+                    raise await _read_refusal(response, self._keys)
+                return _remove_keys_inside(
                     _parse_json(await _read_whole_reply(response)), self._keys
                 )
         except TimeoutError:
             waited = f"no answer in {self.endpoint.limits.timeout_s:g} s"
             raise RequestError("timeout", waited) from None
         except (aiohttp.ClientError, OSError) as error:
-            said = without_keys(self._keys, f"{type(error).__name__}: {error}")  # may quote it
-            raise RequestError("connection", said) from None
+            message = without_keys(self._keys, f"{type(error).__name__}: {error}")  # may quote it
+            raise RequestError("connection", message) from None
 
     @property
     def _key(self) -> str:
@@ -241,7 +241,7 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     """
     try:
         choices = [
-            _choice_of_message(choice["message"], choice.get("finish_reason"))
+            _make_choice(choice["message"], choice.get("finish_reason"))
             if chat
             else Choice(choice["text"], choice.get("finish_reason"))
             for choice in reply["choices"]
@@ -249,11 +249,11 @@ def read_choices(reply: Any, chat: bool) -> list[Choice]:
     except (LookupError, TypeError, AttributeError):
         choices = []
     if not choices or not all(isinstance(choice.text, str) for choice in choices):
-        raise _no_completion("the reply has no choices with text")
+        raise _make_completion_error("the reply has no choices with text")
     return choices
 
 
-def _choice_of_message(message: Mapping[str, Any], finish: str | None) -> Choice:
+def _make_choice(message: Mapping[str, Any], finish: str | None) -> Choice:
     """Return the text of a message, and whether the server took the whole text for thoughts."""
     text = message.get("content") or ""
     has_thoughts = any(message.get(key) for key in ("reasoning_content", "reasoning"))
@@ -265,10 +265,10 @@ def _parse_json(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _no_completion(f"the reply is not JSON: {error}") from None
+        raise _make_completion_error(f"the reply is not JSON: {error}") from None
 
 
-def _no_completion(detail: str) -> RequestError:
+def _make_completion_error(detail: str) -> RequestError:
     return RequestError("server_error", detail, status=200)
 
 
@@ -288,7 +288,7 @@ def without_key(key: str, text: str) -> str:
     """
     if len(key) < SHORTEST_SECRET:
         return text
-    letters = (rf"(?:\\*{re.escape(one)}|\\+u{ord(one):04x})" for one in key)
+    letters = (rf"(?:\\*{re.escape(letter)}|\\+u{ord(letter):04x})" for letter in key)
     return re.sub("".join(letters), "[the API key]", text, flags=re.IGNORECASE)
 
 
@@ -308,17 +308,17 @@ def _check_key(variable: str) -> None:
                           "key has: set the variable without it")  # fmt: skip
 
 
-def _secret_references(body: Any) -> Iterator[str]:
+def _find_secret_references(body: Any) -> Iterator[str]:
     """Yield the names of environment variables in a request, such as $MY_KEY for api_key."""
     if isinstance(body, Mapping):
         for name, value in body.items():
             if is_secret(str(name)) and is_reference(value):
                 yield value
             else:
-                yield from _secret_references(value)
+                yield from _find_secret_references(value)
 
 
-def _value_of_variable(reference: str) -> str:
+def _read_variable(reference: str) -> str:
     """Return the value of an environment variable, such as of $MY_KEY.
 
     Raises:
@@ -329,40 +329,40 @@ def _value_of_variable(reference: str) -> str:
     return value
 
 
-def _with_secrets(body: Any) -> Any:
+def _fill_in_secrets(body: Any) -> Any:
     """Return a request with the secrets that it names."""
     if not isinstance(body, Mapping):
         return body
     return {
-        name: _value_of_variable(value)
+        name: _read_variable(value)
         if is_secret(str(name)) and is_reference(value)
-        else _with_secrets(value)
+        else _fill_in_secrets(value)
         for name, value in body.items()
     }
 
 
-def _without_keys_inside(value: Any, keys: Sequence[str]) -> Any:
+def _remove_keys_inside(value: Any, keys: Sequence[str]) -> Any:
     """Return a value of JSON whose texts are without the keys, and can be written as UTF-8."""
     if isinstance(value, str):
         return without_keys(keys, value.encode("utf-8", "replace").decode())  # half a letter: ?
     if isinstance(value, list):
-        return [_without_keys_inside(one, keys) for one in value]
+        return [_remove_keys_inside(item, keys) for item in value]
     if isinstance(value, dict):
         return {
-            _without_keys_inside(name, keys): _without_keys_inside(one, keys)
-            for name, one in value.items()
+            _remove_keys_inside(name, keys): _remove_keys_inside(item, keys)
+            for name, item in value.items()
         }
     return value
 
 
 async def _read_whole_reply(response: aiohttp.ClientResponse) -> bytes:
-    data = await _first_bytes(response, LARGEST_BODY + 1)
+    data = await _read_first_bytes(response, LARGEST_BODY + 1)
     if len(data) > LARGEST_BODY:
-        raise _no_completion(f"the reply is longer than {LARGEST_BODY} bytes")
+        raise _make_completion_error(f"the reply is longer than {LARGEST_BODY} bytes")
     return data
 
 
-async def _first_bytes(response: aiohttp.ClientResponse, most: int) -> bytes:
+async def _read_first_bytes(response: aiohttp.ClientResponse, most: int) -> bytes:
     """Return the first bytes of a reply, in however many parts it comes."""
     parts, size = [], 0
     async for part in response.content.iter_any():
@@ -373,9 +373,9 @@ async def _first_bytes(response: aiohttp.ClientResponse, most: int) -> bytes:
     return b"".join(parts)[:most]
 
 
-async def _error_of_refusal(response: aiohttp.ClientResponse, keys: Sequence[str]) -> RequestError:
+async def _read_refusal(response: aiohttp.ClientResponse, keys: Sequence[str]) -> RequestError:
     longest = SPELLED_BYTES * max(map(len, keys))  # no part of a key that is cut
-    start = await _first_bytes(response, QUOTED_BYTES + longest)
+    start = await _read_first_bytes(response, QUOTED_BYTES + longest)
     quoted = without_keys(keys, start.decode(errors="replace"))[:QUOTED_BYTES]
     detail = f"HTTP {response.status}: {' '.join(quoted.split())}"
     pause_s = retry_after_s(response.headers.get("Retry-After"))

@@ -125,22 +125,22 @@ class _Work:
     async def until_none_is_left(self) -> None:
         """One worker."""
         for request in self.requests:
-            left = request
-            if left.problem in self.refused:
-                self.put(Failure(left.problem, len(left.numbers), REFUSED))
+            remaining = request
+            if remaining.problem in self.refused:
+                self.put(Failure(remaining.problem, len(remaining.numbers), REFUSED))
                 continue
-            while left.numbers:  # some servers return fewer choices than requested
+            while remaining.numbers:  # some servers return fewer choices than requested
                 try:
-                    choices = await self._ask_for_choices(left)
+                    choices = await self._ask_for_choices(remaining)
                 except RequestError as failure:
-                    self._put_failure(left, failure)
+                    self._put_failure(remaining, failure)
                     break
                 self.failed_in_row = 0
-                for number, choice in zip(left.numbers, choices, strict=False):
-                    self.put(_sample_of_choice(left.problem, number, choice))
-                left = replace(left, numbers=left.numbers[len(choices) :])
+                for number, choice in zip(remaining.numbers, choices, strict=False):
+                    self.put(_make_completion(remaining.problem, number, choice))
+                remaining = replace(remaining, numbers=remaining.numbers[len(choices) :])
 
-    def _body_and_key(self, ask: Ask) -> tuple[dict[str, Any], str]:
+    def _make_request(self, ask: Ask) -> tuple[dict[str, Any], str]:
         first = problem_seed(self.seed, ask.problem) + ask.numbers[0]
         count, seed = min(len(ask.numbers), self.most or len(ask.numbers)), first % 2**31
         prompt: str | list[ChatMessage] = ask.prompt
@@ -158,13 +158,13 @@ class _Work:
         """
         is_one = len(ask.numbers) == 1 or self.most == 1
         try:
-            choices = await self.client.ask(*self._body_and_key(ask), self._refuse_wrong_setup)
+            choices = await self.client.ask(*self._make_request(ask), self._refuse_wrong_setup)
             self.took_several |= not is_one
         except RequestError as failure:
             if failure.reason != REFUSED or is_one or self.took_several:
                 raise
-            one = replace(ask, numbers=ask.numbers[:1])
-            choices = await self.client.ask(*self._body_and_key(one), self._refuse_wrong_setup)
+            single = replace(ask, numbers=ask.numbers[:1])
+            choices = await self.client.ask(*self._make_request(single), self._refuse_wrong_setup)
             self.most = 1
         return choices
 
@@ -190,7 +190,7 @@ class _Work:
             ) from None
 
 
-def _sample_of_choice(problem: int, number: int, choice: Choice) -> Completion | Failure:
+def _make_completion(problem: int, number: int, choice: Choice) -> Completion | Failure:
     """Return a sample; what the service ended, such as by a filter, is not the model's."""
     if choice.is_whole or choice.finish == LENGTH:
         return Completion(problem, number, choice.text, choice.finish)

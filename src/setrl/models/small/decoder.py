@@ -60,11 +60,11 @@ class CompactDecoder:
         self.embedding = weights["model.embed_tokens.weight"]
         self.unembedding = model.get_output_embeddings().weight
         self.norm = weights["model.norm.weight"]
-        self.layers = [self._weights_of_layer(weights, i) for i in range(config.num_hidden_layers)]
+        self.layers = [self._read_layer(weights, i) for i in range(config.num_hidden_layers)]
         exponents = torch.arange(0, self.head_dim, 2) / self.head_dim
         self.frequencies = config.rope_parameters["rope_theta"] ** -exponents
 
-    def _weights_of_layer(self, weights: dict[str, Tensor], index: int) -> _Layer:
+    def _read_layer(self, weights: dict[str, Tensor], index: int) -> _Layer:
         def weight(name: str) -> Tensor:
             return weights[f"model.layers.{index}.{name}.weight"]
 
@@ -94,8 +94,8 @@ class CompactDecoder:
         self.length = 0
         causal = torch.ones(longest, longest).tril().bool()
         # A padding position sees itself, so that no row of the attention is empty.
-        seen = (causal & mask.bool()[:, None]) | torch.eye(longest).bool()
-        return self._forward(ids, seen[:, None])[:, -1]
+        visible = (causal & mask.bool()[:, None]) | torch.eye(longest).bool()
+        return self._compute_logits(ids, visible[:, None])[:, -1]
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the cache, in this order; a row may be repeated."""
@@ -104,10 +104,10 @@ class CompactDecoder:
 
     def step(self, token: Tensor) -> Tensor:
         """Take one more token per row; return the logits of the next, (rows, vocabulary)."""
-        seen = self.attended[:, None, None, : self.length + 1]
-        return self._forward(token[:, None], seen)[:, -1]
+        visible = self.attended[:, None, None, : self.length + 1]
+        return self._compute_logits(token[:, None], visible)[:, -1]
 
-    def _forward(self, ids: Tensor, seen: Tensor) -> Tensor:
+    def _compute_logits(self, ids: Tensor, visible: Tensor) -> Tensor:
         """Return logits, (rows, tokens, vocabulary); `seen` is what each token attends to."""
         stop = self.length + ids.shape[1]
         # Only differences of positions count, so padding on the left shifts nothing.
@@ -116,14 +116,14 @@ class CompactDecoder:
         x = self.embedding[ids]
         for index, layer in enumerate(self.layers):
             normal = self._rms_normalise(x, layer.attention_norm)
-            x = x + self._attend(layer, index, normal, seen, rotation)
+            x = x + self._attend(layer, index, normal, visible, rotation)
             gate, up = (self._rms_normalise(x, layer.mlp_norm) @ layer.gate_up.T).chunk(2, -1)
             x = x + (functional.silu(gate) * up) @ layer.down.T
         self.length = stop
         return self._rms_normalise(x, self.norm) @ self.unembedding.T
 
     def _attend(
-        self, layer: _Layer, index: int, x: Tensor, seen: Tensor, rotation: tuple[Tensor, Tensor]
+        self, layer: _Layer, index: int, x: Tensor, visible: Tensor, rotation: tuple[Tensor, Tensor]
     ) -> Tensor:
         rows, tokens, _ = x.shape
         new = slice(self.length, self.length + tokens)
@@ -140,7 +140,7 @@ class CompactDecoder:
             query.transpose(1, 2),
             keys[:, :, : new.stop],
             values[:, :, : new.stop],
-            attn_mask=seen,
+            attn_mask=visible,
             enable_gqa=self.heads != self.key_heads,
         )
         return attended.transpose(1, 2).reshape(rows, tokens, -1) @ layer.output.T

@@ -63,16 +63,16 @@ def sample_ids(
     sample_some = _sample_compactly if is_compact(model) else _sample_by_generate
     groups: list[list[list[int]]] = []
     with torch.inference_mode():
-        for some_prompts, count in _prompts_per_call(prompt_ids, n):
-            found = sample_some(model, some_prompts, count, max_new_tokens, temperature, generator)
+        for some_prompts, count in _split_into_calls(prompt_ids, n):
+            drawn = sample_some(model, some_prompts, count, max_new_tokens, temperature, generator)
             if count < n and groups and len(groups[-1]) < n:
-                groups[-1].extend(found[0])
+                groups[-1].extend(drawn[0])
             else:
-                groups.extend(found)
+                groups.extend(drawn)
     return groups
 
 
-def _prompts_per_call(
+def _split_into_calls(
     prompt_ids: Sequence[Sequence[int]], n: int
 ) -> Iterator[tuple[Sequence[Sequence[int]], int]]:
     """Yield prompts with the number of their samples in one call: whole groups, or parts of one."""
@@ -108,27 +108,27 @@ def _sample_compactly(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    ends = _ends_of(model)
+    ends = _list_end_ids(model)
     decoder = CompactDecoder(model)
     logits = decoder.read(prompt_ids, max_new_tokens).repeat_interleave(n, 0)
     decoder.select(torch.arange(len(prompt_ids)).repeat_interleave(n))
     tokens_RT = torch.full((len(prompt_ids) * n, max_new_tokens), -1)
     row = torch.arange(len(tokens_RT))  # the sample that each row of the cache belongs to
     for position in range(max_new_tokens):
-        token = _next_token(logits, temperature, generator)
+        token = _draw_tokens(logits, temperature, generator)
         tokens_RT[row, position] = token
         going = ~torch.isin(token, ends)
         if position + 1 == max_new_tokens or not going.any():
             break
         if going.sum() < 0.8 * len(going):
-            kept = going.nonzero()[:, 0]
-            decoder.select(kept)
-            row, token = row[kept], token[kept]
+            rows = going.nonzero()[:, 0]
+            decoder.select(rows)
+            row, token = row[rows], token[rows]
         logits = decoder.step(token)
     return _cut_after_end(tokens_RT, ends, n)
 
 
-def _next_token(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+def _draw_tokens(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     """Draw one token per row ~ softmax(logits / temperature): the first of exponential clocks.
 
     argmax pᵢ/eᵢ with eᵢ ~ Exp(1) is distributed as p.
@@ -150,12 +150,12 @@ def _cut_after_end(tokens_RT: Tensor, ends: Tensor, n: int) -> list[list[list[in
 
 def end_ids(*configs: Any) -> list[int]:
     """Return the tokens that end a sample, by the first config that names some."""
-    named = (one.eos_token_id for one in configs if one is not None)
-    ends: Any = next((one for one in named if one is not None), [])
+    values = (config.eos_token_id for config in configs if config is not None)
+    ends: Any = next((value for value in values if value is not None), [])
     return [ends] if isinstance(ends, int) else list(ends)
 
 
-def _ends_of(model: PreTrainedModel) -> Tensor:
+def _list_end_ids(model: PreTrainedModel) -> Tensor:
     return torch.tensor(end_ids(model.generation_config, model.config), dtype=torch.long)
 
 
@@ -167,7 +167,7 @@ def _sample_by_generate(
     temperature: float,
     generator: torch.Generator,
 ) -> list[list[list[int]]]:
-    ends = _ends_of(model)
+    ends = _list_end_ids(model)
     ids, mask = (padded.repeat_interleave(n, 0) for padded in pad_left(prompt_ids))
     pad = model.generation_config.pad_token_id
     how = {"temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}

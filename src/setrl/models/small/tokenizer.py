@@ -45,8 +45,8 @@ def make_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
 
 
 def _check_vocabulary(vocabulary: Sequence[str]) -> None:
-    taken = {PAD, EOS, UNKNOWN}
-    if wrong := sorted(token for token in vocabulary if not token or token in taken):
+    reserved = {PAD, EOS, UNKNOWN}
+    if wrong := sorted(token for token in vocabulary if not token or token in reserved):
         raise ValueError(f"a vocabulary must have no empty or reserved tokens, got {wrong}")
     if len(set(vocabulary)) != len(vocabulary):
         twice = sorted({token for token in vocabulary if list(vocabulary).count(token) > 1})

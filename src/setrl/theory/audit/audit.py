@@ -41,11 +41,11 @@ class Audit(Findings):
         table = self.paid.table
         field, match = self.gradient, self.claim or self.nearest
         alone = {"objective": self.objective, "nearest": self.nearest, "claim": self.claim}
-        said = alone
+        matches = alone
         if self.reads_batch and self.in_batch is not None:
             field, match = Field(self.in_batch.paid, field.policies_PA), self.in_batch.match
             is_it = match is not None and match.holds and not self.in_batch.draws
-            said = {"objective": match if is_it else None, "nearest": match,
+            matches = {"objective": match if is_it else None, "nearest": match,
                     "claim": match if self.claim else None}  # fmt: skip
         return {
             "estimator": self.estimator.name,
@@ -53,10 +53,10 @@ class Audit(Findings):
             "group_size": self.paid.num_samples,
             "rewards": np.asarray(table.rewards).tolist(),
             "labels": None if table.strategies is None else np.asarray(table.strategies).tolist(),
-            **{name: _match_as_json(one) for name, one in said.items()},
+            **{name: _match_to_json(candidate) for name, candidate in matches.items()},
             "factor": self.factor_of(match),
             "bias": match.off if match else float("nan"),
-            "alone": {name: _match_as_json(one) for name, one in alone.items()},
+            "alone": {name: _match_to_json(candidate) for name, candidate in alone.items()},
             "made": None if self.made is None else str(self.made),
             "curl": None if field.curl is None else asdict(field.curl),
             "policies": field.policies_PA.tolist(),
@@ -68,13 +68,13 @@ class Audit(Findings):
             "strength": {str(rate): ratio for rate, ratio in self.strength.items()},
             "in_batch": None if self.in_batch is None else self.in_batch.to_json(),
             "other_sizes": {
-                size: _match_as_json(match) for size, match in self.other_sizes.items()
+                size: _match_to_json(match) for size, match in self.other_sizes.items()
             },
             "sentences": self.sentences(),
         }
 
 
-def _match_as_json(match: Match | None) -> dict[str, Any] | None:
+def _match_to_json(match: Match | None) -> dict[str, Any] | None:
     if match is None:
         return None
     example = None if match.example is None else asdict(match.example)
@@ -130,7 +130,7 @@ def audit(
     """
     if groups is not None and groups < 1:
         raise ValueError(f"a batch has at least one group, got groups={groups}")
-    num_samples = _group_size(function, group_size)
+    num_samples = _choose_group_size(function, group_size)
     subject = _find_estimator(
         function, shape or known_shape(function), name, num_samples, takes, groups
     )
@@ -159,10 +159,10 @@ def _find_estimator(
     return estimator(function, shape, name, size, takes)
 
 
-def _group_size(function: Any, given: int | None) -> int:
+def _choose_group_size(function: Any, group_size: int | None) -> int:
     """Return N: as given, else 4, or as many samples as a method needs."""
     fewest = function.fewest_samples if isinstance(function, AnyMethod) else 0
-    return max(SAMPLES, fewest) if given is None else given
+    return max(SAMPLES, fewest) if group_size is None else group_size
 
 
 def _make_library(field: Field, claim: Known | None) -> Library:
@@ -176,7 +176,7 @@ def _make_library(field: Field, claim: Known | None) -> Library:
 
 def kinds(rewards: Sequence[float], num_labels: int = 1) -> ActionTable:
     """Return every reward with every label, the highest rewards first."""
-    levels = sorted({float(one) for one in rewards}, reverse=True)
+    levels = sorted({float(reward) for reward in rewards}, reverse=True)
     if len(levels) < 2 or not np.isfinite(levels).all():
         raise ValueError(f"rewards must be at least two different numbers, got {list(rewards)}")
     if num_labels == 1:

@@ -90,16 +90,16 @@ class Tries:
         is_ours = isinstance(self.estimator.function, AnyMethod)
         if is_single or is_ours or not self.estimator.is_steady:
             return self
-        for batches_DBN, weight_D in self._batches_to_look_at():
+        for batches_DBN, weight_D in self._list_batches_to_look_at():
             num = batches_DBN.shape[1]
             call = self.estimator.twice if num in self._sizes_to_try else self._pay_batches
             try:
-                found = Calls(batches_DBN, weight_D, call(self.alone.table, batches_DBN))
+                calls = Calls(batches_DBN, weight_D, call(self.alone.table, batches_DBN))
             except ValueError:
                 return replace(self, mixed=Mixed(batches_DBN[0, 0], None, num))
             if num in self._sizes_to_try:
-                self.looks[num] = found
-            mixed = self._find_mixing(found) if self.estimator.is_steady else None
+                self.looks[num] = calls
+            mixed = self._find_mixing(calls) if self.estimator.is_steady else None
             if mixed is not None or not self.estimator.is_steady:
                 self.estimator.habits.update({"mixes"} if mixed else ())
                 return replace(self, mixed=mixed)
@@ -114,28 +114,28 @@ class Tries:
 
     def has_all(self, groups: int) -> bool:
         """Whether all batches of so many groups are tried, in every order."""
-        return self._number_of_looks(groups) <= (MOST if groups == self.asked else FEW)
+        return self._count_looks(groups) <= (MOST if groups == self.asked else FEW)
 
     @property
     def _sizes_to_try(self) -> Sequence[int]:
         return (2, GROUPS) if self.asked is None else (self.asked,) if self.asked > 1 else ()
 
-    def _number_of_looks(self, groups: int) -> int:
+    def _count_looks(self, groups: int) -> int:
         return int(self.alone.table.num_actions) ** (self.alone.num_samples * groups)
 
-    def _batches_to_look_at(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _list_batches_to_look_at(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield all batches of the sizes, or drawn ones; then some of other sizes."""
         for groups in self._sizes_to_try:
             if self.has_all(groups):
-                yield self._every_batch(groups)
+                yield self._list_batches(groups)
             else:
                 draws = LOOKS if self.asked is None else DRAWS
-                yield self._drawn(groups, draws), np.ones(draws)
+                yield self._draw_batches(groups, draws), np.ones(draws)
         for groups in {3, 5, 6, 7, 9, 2 * GROUPS, LARGE} - set(self._sizes_to_try):
-            yield self._drawn(groups, max(40 // groups, 1)), np.ones(1)
+            yield self._draw_batches(groups, max(40 // groups, 1)), np.ones(1)
 
-    def _find_mixing(self, found: Calls) -> Mixed | None:
-        rows_DBN, values_DBN = found.batches_DBN, found.values_DBN
+    def _find_mixing(self, calls: Calls) -> Mixed | None:
+        rows_DBN, values_DBN = calls.batches_DBN, calls.values_DBN
         shape = (-1, rows_DBN.shape[2])
         usual_DBN = self.alone.of_rows(rows_DBN.reshape(shape)).reshape(rows_DBN.shape)
         apart_DB = np.abs(values_DBN - usual_DBN).max(axis=2)
@@ -151,26 +151,26 @@ class Tries:
             return self.looks[groups]
         return (
             None
-            if self._number_of_looks(groups) > MOST
-            else self._call_batches(*self._every_batch(groups))
+            if self._count_looks(groups) > MOST
+            else self._call_batches(*self._list_batches(groups))
         )
 
-    def _every_batch(self, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    def _list_batches(self, groups: int) -> tuple[np.ndarray, np.ndarray]:
         num_actions, num = self.alone.table.num_actions, self.alone.num_samples
         flat_DM = np.array(list(product(range(num_actions), repeat=num * groups)))
         rows_RN = flat_DM.reshape(-1, num)
-        chance_R = 1 / self.alone.groups.orderings_S[self._place_of_rows(rows_RN)]
+        chance_R = 1 / self.alone.groups.orderings_S[self._find_places(rows_RN)]
         return flat_DM.reshape(-1, groups, num), chance_R.reshape(-1, groups).prod(axis=1)
 
     def drawn(self, groups: int, draws: int) -> Calls:
         """Return batches by chance."""
-        known = self.looks.get(groups) if self.estimator.is_steady else None
-        if known is not None and len(known.weight_D) == draws:
-            return known
+        calls = self.looks.get(groups) if self.estimator.is_steady else None
+        if calls is not None and len(calls.weight_D) == draws:
+            return calls
         with uses_global_generators():  # so that an audit says the same every time
-            return self._call_batches(self._drawn(groups, draws), np.ones(draws))
+            return self._call_batches(self._draw_batches(groups, draws), np.ones(draws))
 
-    def _drawn(self, groups: int, draws: int) -> np.ndarray:
+    def _draw_batches(self, groups: int, draws: int) -> np.ndarray:
         rng, sets_SN = np.random.default_rng(draws), self.alone.groups.sets_SK
         return rng.permuted(sets_SN[rng.integers(len(sets_SN), size=(draws, groups))], axis=2)
 
@@ -184,7 +184,7 @@ class Tries:
             return None
         sample_DBN = np.argsort(drawn.batches_DBN, axis=2)
         rows_DBN = np.take_along_axis(drawn.batches_DBN, sample_DBN, axis=2)
-        group_DB1 = np.argsort(self._place_of_rows(rows_DBN.reshape(-1, rows_DBN.shape[2]))
+        group_DB1 = np.argsort(self._find_places(rows_DBN.reshape(-1, rows_DBN.shape[2]))
                                .reshape(rows_DBN.shape[:2]), axis=1)[:, :, None]  # fmt: skip
         again = self._call_batches(np.take_along_axis(rows_DBN, group_DB1, axis=1), drawn.weight_D)
         usual_DBN = np.take_along_axis(drawn.values_DBN, sample_DBN, axis=2)
@@ -192,7 +192,7 @@ class Tries:
         if np.abs(apart_DBN).max() > 4 * self.alone.tolerance * np.abs(again.values_DBN).max():
             return None
         chosen = list(combinations_with_replacement(range(len(sets_SN)), groups))
-        times = [factorial(groups) / prod(map(factorial, Counter(one).values())) for one in chosen]
+        times = [factorial(groups) / prod(map(factorial, Counter(row).values())) for row in chosen]
         return self._call_batches(sets_SN[np.array(chosen)], np.array(times))
 
     def _call_batches(self, batches_DBN: np.ndarray, weight_D: np.ndarray) -> Calls:
@@ -201,7 +201,7 @@ class Tries:
     def _pay_batches(self, table: ActionTable, batches_DBN: np.ndarray) -> np.ndarray:
         return cleaned(self.estimator.paid(table, batches_DBN))
 
-    def _place_of_rows(self, rows_RN: np.ndarray) -> np.ndarray:
+    def _find_places(self, rows_RN: np.ndarray) -> np.ndarray:
         return places(self.alone.groups, counts(rows_RN, self.alone.table.num_actions))
 
     def means(self, calls: Calls, parts: int = 1) -> np.ndarray:
@@ -276,21 +276,21 @@ class Batched:
         }
 
     def __str__(self) -> str:
-        found = self.larger or self
-        error = 2 * found.noise + (found.match.off if found.match and found.is_near else 0)
+        row = self.larger or self
+        error = 2 * row.noise + (row.match.off if row.match and row.is_near else 0)
         return words(
-            " ".join(filter(None, ("batch", *self._kind_in_words()))),
+            " ".join(filter(None, ("batch", *self._name_kind()))),
             match=self.match,
             off=share(self.off + (self.match.rounded if self.match else 0.0)),
             noise=share(error),
             groups=self.num_groups,
-            more=found.num_groups,
-            larger=found.match,
-            draws=f"{found.draws or found.sorted:,}",
-            rare=f"{found.draws // 3:,}",
+            more=row.num_groups,
+            larger=row.match,
+            draws=f"{row.draws or row.sorted:,}",
+            rare=f"{row.draws // 3:,}",
         )
 
-    def _kind_in_words(self) -> Iterator[str]:
+    def _name_kind(self) -> Iterator[str]:
         yield "fewer" if self.larger else "drawn" if self.draws else "sorted" if self.sorted else ""
         if self.match is None:
             yield "nothing"
@@ -314,18 +314,18 @@ def batched(tries: Tries, library: Library, parts: Sequence[Known]) -> Batched |
         library: The objectives on the groups.
         parts: Those with which it is compared; only the claim, if there is one.
     """
-    wanted = tries.asked or GROUPS if tries.estimator.shape.takes_batches else 1
+    num_groups = tries.asked or GROUPS if tries.estimator.shape.takes_batches else 1
     is_steady = tries.estimator.is_steady
-    if is_steady and (tries.mixed is None or wanted == 1):
+    if is_steady and (tries.mixed is None or num_groups == 1):
         return None
     try:
         if not is_steady:
             return _match_in_batches(
-                tries, tries.drawn(wanted, TIMES * DRAWS), library, parts, True
+                tries, tries.drawn(num_groups, TIMES * DRAWS), library, parts, True
             )
-        if (whole := tries.every(wanted)) is not None:
+        if (whole := tries.every(num_groups)) is not None:
             return _match_in_batches(tries, whole, library, parts)
-        drawn = tries.drawn(wanted, DRAWS)
+        drawn = tries.drawn(num_groups, DRAWS)
         if (whole := tries.without_order(drawn)) is not None:
             return replace(_match_in_batches(tries, whole, library, parts), sorted=DRAWS)
         fewer = None if tries.asked else _match_with_fewer_groups(tries, drawn, library, parts)
@@ -339,7 +339,7 @@ def _match_with_fewer_groups(
 ) -> Batched | None:
     """Return what batches of fewer groups show exactly, if drawn ones agree."""
     tried = (tries.every(num) for num in range(drawn.batches_DBN.shape[1] - 1, 1, -1))
-    whole = next((one for one in tried if one is not None), None)
+    whole = next((calls for calls in tried if calls is not None), None)
     exact = None if whole is None else _match_in_batches(tries, whole, library, parts)
     if exact is None or exact.match is None or not exact.match.holds:
         return None
@@ -367,28 +367,28 @@ def _match_in_batches(
     largest = float(np.abs(calls.values_DBN).max())
     paid = replace(tries.alone.paying(parts_DSA.mean(axis=0)), largest=largest,
                    tolerance=tries.alone.tolerance)  # fmt: skip
-    found, (num_calls, num, _) = Field(paid, library.field.policies_PA), calls.batches_DBN.shape
-    library = library.on(found, parts)
+    mean, (num_calls, num, _) = Field(paid, library.field.policies_PA), calls.batches_DBN.shape
+    library = library.on(mean, parts)
     if not is_drawn:
         return Batched(num, paid, library.nearest())
-    noise, match = _error_of_update(found, parts_DSA), library.nearest()
+    noise, match = _measure_error(mean, parts_DSA), library.nearest()
     if match is None:
         return Batched(num, paid, None, noise, num_calls)
     match = library.match(0) if noise >= UNSURE else match
-    return Batched(num, paid, _with_errors(library, match, parts_DSA), noise, num_calls)
+    return Batched(num, paid, _add_errors(library, match, parts_DSA), noise, num_calls)
 
 
-def _error_of_update(found: Field, parts_DSA: np.ndarray) -> float:
+def _measure_error(mean: Field, parts_DSA: np.ndarray) -> float:
     """Return the standard error of the mean update, as a share of its length."""
-    each_DPA = np.array([found.of_credit(credit_SA) for credit_SA in parts_DSA])
+    each_DPA = np.array([mean.of_credit(credit_SA) for credit_SA in parts_DSA])
     error_PA = each_DPA.std(axis=0, ddof=1) / np.sqrt(len(each_DPA))
-    return float(np.linalg.norm(error_PA)) / (float(np.linalg.norm(found.values_PA)) or 1.0)
+    return float(np.linalg.norm(error_PA)) / (float(np.linalg.norm(mean.values_PA)) or 1.0)
 
 
-def _with_errors(library: Library, match: Match, parts_DSA: np.ndarray) -> Match:
+def _add_errors(library: Library, match: Match, parts_DSA: np.ndarray) -> Match:
     """Return the match with a 95% interval of each factor, from the parts of the draws."""
     rows = library.on(library.field, match.parts).gradients
-    each = [np.linalg.lstsq(rows.T, library.field.of_credit(credit_SA).ravel(), rcond=None)[0]
+    fits = [np.linalg.lstsq(rows.T, library.field.of_credit(credit_SA).ravel(), rcond=None)[0]
             for credit_SA in parts_DSA]  # fmt: skip
-    errors = SPREAD * np.std(each, axis=0, ddof=1) / np.sqrt(len(each))
+    errors = SPREAD * np.std(fits, axis=0, ddof=1) / np.sqrt(len(fits))
     return replace(match, errors=tuple(errors.tolist()))

@@ -103,14 +103,14 @@ class CalledEstimator:
         progress: ShowProgress | None = None,
     ) -> list[np.ndarray]:
         """Return the advantages of batches of rewards and labels, one call for each."""
-        found = []
+        advantages = []
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of odd groups, such as all wrong
             for batch in batches:
-                found.append(self._call_and_check(*batch))
+                advantages.append(self._call_and_check(*batch))
                 if progress is not None:
                     progress(len(batch[0]))
-        return found
+        return advantages
 
     def paid(
         self, table: ActionTable, batches_DBN: np.ndarray, progress: ShowProgress | None = None
@@ -133,8 +133,8 @@ class CalledEstimator:
         with uses_global_generators() as draws:
             values_DBN = self.paid(table, batches_DBN, progress)
             order = np.random.default_rng(0).permutation(len(batches_DBN))[:REPEATED]
-            more = max(LEAST - len(order), TIMES * FEW * (batches_DBN.shape[1] == 1), 0)
-            order = np.concatenate([order, np.resize(order[:FEW], more)])
+            num_more = max(LEAST - len(order), TIMES * FEW * (batches_DBN.shape[1] == 1), 0)
+            order = np.concatenate([order, np.resize(order[:FEW], num_more)])
             try:
                 more_DBN = self.paid(table, batches_DBN[order], progress)
             except ValueError:  # it did not fail in the first call
@@ -147,27 +147,27 @@ class CalledEstimator:
         return cleaned(values_DBN)
 
     def _call_and_check(self, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        given = rewards_BN.copy(), labels_BN.copy()
+        sent = rewards_BN.copy(), labels_BN.copy()
         try:
-            returned = self.shape.call(self.function, *given)
+            returned = self.shape.call(self.function, *sent)
         except (Exception, SystemExit) as error:  # any function may raise anything
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; called as {self.shape.name} "
                 f"with rewards {rewards_BN[0].tolist()}"
             ) from error
-        values = self._as_floats(returned)
-        if values.shape != rewards_BN.shape:
+        advantages = self._to_floats(returned)
+        if advantages.shape != rewards_BN.shape:
             raise ValueError(
                 f"{self.name} must return one advantage for each sample, shape "
-                f"{rewards_BN.shape}, got {values.shape}; called as {self.shape.name}"
+                f"{rewards_BN.shape}, got {advantages.shape}; called as {self.shape.name}"
             )
-        if given[0].tobytes() != rewards_BN.tobytes() or given[1].tobytes() != labels_BN.tobytes():
+        if sent[0].tobytes() != rewards_BN.tobytes() or sent[1].tobytes() != labels_BN.tobytes():
             self.habits.add("edits")
-        if not np.isfinite(values).all():
+        if not np.isfinite(advantages).all():
             self.habits.add("missing")
-        return values
+        return advantages
 
-    def _as_floats(self, returned: Any) -> np.ndarray:
+    def _to_floats(self, returned: Any) -> np.ndarray:
         """Return an array of any library as float64, also if it is on a graph of gradients."""
         if type(returned) is np.ndarray and returned.dtype == np.float64:
             return returned.copy()
@@ -178,9 +178,9 @@ class CalledEstimator:
             self.habits.add(habit)
             detached = detached.float() if hasattr(detached, "float") else detached
         try:
-            values = np.asarray(detached)
-            if values.dtype.kind in "biufO":
-                return values.astype(np.float64)
+            array = np.asarray(detached)
+            if array.dtype.kind in "biufO":
+                return array.astype(np.float64)
         except (TypeError, ValueError):
             pass
         raise ValueError(f"{self.name} must return an array of real numbers, got {returned!r:.80}")
@@ -224,8 +224,10 @@ def estimator(
     Raises:
         ValueError: If the function fits no shape, with what each shape raised.
     """
-    own = function.name if isinstance(function, AnyMethod) else getattr(function, "__name__", None)
-    name = name or own or type(function).__name__
+    function_name = (
+        function.name if isinstance(function, AnyMethod) else getattr(function, "__name__", None)
+    )
+    name = name or function_name or type(function).__name__
     if isinstance(function, AnyMethod):
         return CalledEstimator(
             function, Shape("a Method", _call_method, _reads_labels(function)), name
@@ -257,21 +259,23 @@ def _find_shape(
     A function that takes one group as (N,) and as (1, N) with the same result may be meant for
     either; it is called with batches. With different results it is a function of a group.
     """
-    refusals, alone, one = [], None, (groups[0][:1], groups[1][:1])
-    for shape in _possible_shapes(function, name):
+    refusals, alone, first_group = [], None, (groups[0][:1], groups[1][:1])
+    for shape in _list_shapes(function, name):
         if takes is not None and shape.takes_batches is not (takes == "batch"):
             continue
         if alone is not None and not shape.takes_batches:
             break  # it takes groups of NumPy: tensors need not be tried
         tried = CalledEstimator(function, shape, name)
         try:
-            first = tried.of_batch(*one)
+            first = tried.of_batch(*first_group)
             tried.advantages(*groups)
         except ValueError as error:
             refusals.append(str(error))
             continue
         tried.habits.clear()
-        if alone is not None and _differ_beyond_rounding(alone[1], first, alone[0].of_batch(*one)):
+        if alone is not None and _differ_beyond_rounding(
+            alone[1], first, alone[0].of_batch(*first_group)
+        ):
             alone[0].habits.add("unlike")
             return alone[0]
         if alone is not None or shape.takes_batches or takes:
@@ -285,7 +289,7 @@ def _find_shape(
 
 def _differ_beyond_rounding(group: np.ndarray, batch: np.ndarray, again: np.ndarray) -> bool:
     """Whether one group is paid otherwise as a batch, and not by chance: again, it is the same."""
-    alike = [np.allclose(group, one, rtol=ALIKE, equal_nan=True) for one in (batch, again)]
+    alike = [np.allclose(group, values, rtol=ALIKE, equal_nan=True) for values in (batch, again)]
     return alike == [False, True]
 
 
@@ -305,37 +309,40 @@ def cleaned(values: np.ndarray) -> np.ndarray:
     return np.nan_to_num(values, posinf=0.0, neginf=0.0)
 
 
-def _possible_shapes(function: Any, name: str) -> list[Shape]:
+def _list_shapes(function: Any, name: str) -> list[Shape]:
     """Return how a function with these parameters may want to be called."""
-    keyword = _label_parameter(function, name)
+    keyword = _find_label_parameter(function, name)
     arguments = "rewards" if keyword is None else "rewards, strategies"
     reads = keyword is not None
     kinds = ["", *(["tensor "] if "torch" in sys.modules else [])]
     return [
         Shape(
-            f"f({kind}{arguments}) of {whole}", _make_call(keyword, bool(kind), many), reads, many
+            f"f({kind}{arguments}) of {whole}",
+            _make_call(keyword, bool(kind), is_batch),
+            reads,
+            is_batch,
         )
         for kind in kinds
-        for whole, many in (("a group", False), ("a batch", True))
+        for whole, is_batch in (("a group", False), ("a batch", True))
     ]
 
 
-def _label_parameter(function: Any, name: str) -> str | None:
+def _find_label_parameter(function: Any, name: str) -> str | None:
     """Return the parameter that takes the labels of strategies, if the function has one."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of a function in C
         return None
-    known = [one.name for one in parameters[1:] if one.name in LABELS]
-    needed = [one.name for one in parameters if _is_needed(one)][1:]
-    others = [one for one in needed if one not in known[:1]]
-    if others:
+    label_names = [parameter.name for parameter in parameters[1:] if parameter.name in LABELS]
+    needed = [parameter.name for parameter in parameters if _is_needed(parameter)][1:]
+    unknown = [argument for argument in needed if argument not in label_names[:1]]
+    if unknown:
         raise ValueError(
             f"{name} needs rewards, {', '.join(needed)}, and an audit has only rewards and labels: "
             "wrap it in a function of rewards, or of rewards and strategies, or give it a shape (a "
             f"parameter that takes labels has one of the names {', '.join(LABELS)})"
         )
-    return known[0] if known else None
+    return label_names[0] if label_names else None
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:
@@ -343,14 +350,14 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty and parameter.kind not in variadic
 
 
-def _make_call(keyword: str | None, as_tensor: bool, many: bool) -> Call:
+def _make_call(keyword: str | None, as_tensor: bool, is_batch: bool) -> Call:
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> Any:
-        given = [part if many else part[0] for part in (rewards_BN, labels_BN)]
+        arguments = [part if is_batch else part[0] for part in (rewards_BN, labels_BN)]
         if as_tensor:
-            given = [sys.modules["torch"].from_numpy(part) for part in given]
-        labels = {} if keyword is None else {keyword: given[1]}
-        returned = function(given[0], **labels)
-        if many:
+            arguments = [sys.modules["torch"].from_numpy(part) for part in arguments]
+        labels = {} if keyword is None else {keyword: arguments[1]}
+        returned = function(arguments[0], **labels)
+        if is_batch:
             return returned
         if hasattr(returned, "detach"):
             return returned[None]
@@ -373,36 +380,36 @@ def uses_global_generators() -> Iterator[list[str]]:
     >>> draws
     ['Python']
     """
-    found: list[str] = []
-    generators = _states_of_generators()
+    used: list[str] = []
+    generators = _list_generators()
     before = {name: get() for name, (_, get, _) in generators.items()}
     try:
         for seed, *_ in generators.values():
             seed(UNUSUAL)
-        start = {name: _state_as_bytes(get()) for name, (_, get, _) in generators.items()}
-        yield found
-        found.extend(
+        start = {name: _state_to_bytes(get()) for name, (_, get, _) in generators.items()}
+        yield used
+        used.extend(
             name
             for name, (_, get, _) in generators.items()
-            if _state_as_bytes(get()) != start[name]
+            if _state_to_bytes(get()) != start[name]
         )
     finally:
         for name, (*_, put) in generators.items():
             put(before[name])
 
 
-def _state_as_bytes(state: Any) -> bytes:
+def _state_to_bytes(state: Any) -> bytes:
     return pickle.dumps(state.numpy() if hasattr(state, "numpy") else state)
 
 
-def _states_of_generators() -> dict[str, tuple[Any, Any, Any]]:
+def _list_generators() -> dict[str, tuple[Any, Any, Any]]:
     """Return name → (seed it, get its state, set its state)."""
-    found: dict[str, tuple[Any, Any, Any]] = {
+    generators: dict[str, tuple[Any, Any, Any]] = {
         "Python": (random.seed, random.getstate, random.setstate),
         "NumPy": (np.random.seed, np.random.get_state, np.random.set_state),
     }
     if "torch" in sys.modules:
         torch = sys.modules["torch"]
         seed = torch.default_generator.manual_seed
-        found["PyTorch"] = (seed, torch.get_rng_state, torch.set_rng_state)
-    return found
+        generators["PyTorch"] = (seed, torch.get_rng_state, torch.set_rng_state)
+    return generators

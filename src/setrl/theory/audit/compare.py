@@ -72,8 +72,8 @@ class Match:
     def rounded(self) -> float:
         """By which share of its length the gradient changes if its factors are as written."""
         near = [fraction(number) for number in self.factors]
-        apart = [abs(float(one or own) / own - 1) if own else 0.0
-                 for one, own in zip(near, self.factors, strict=True)]  # fmt: skip
+        apart = [abs(float(short or number) / number - 1) if number else 0.0
+                 for short, number in zip(near, self.factors, strict=True)]  # fmt: skip
         most = max(apart, default=0.0)
         return most if most > ROUNDED else 0.0
 
@@ -84,15 +84,15 @@ class Match:
 
     def __str__(self) -> str:
         errors = self.errors or (0.0,) * len(self.parts)
-        each = sorted(zip(self.factors, errors, self.parts, strict=True), key=lambda it: it[0] < 0)
+        terms = sorted(zip(self.factors, errors, self.parts, strict=True), key=lambda it: it[0] < 0)
         off = 0.0 if self.holds else self.off
         text = " + ".join(
-            f"{_factor_text(number, error, off)}∇{part.label}" for number, error, part in each
+            f"{_write_factor(number, error, off)}∇{part.label}" for number, error, part in terms
         )
         return text.replace("+ −", "− ")
 
 
-def _factor_text(number: float, error: float, off: float) -> str:
+def _write_factor(number: float, error: float, off: float) -> str:
     text = factor(number, off)
     if error > FLOOR**2 * abs(number):
         digits = max(1 - int(np.floor(np.log10(error))), 0)
@@ -170,28 +170,28 @@ class Library:
     def of(cls, field: Field, objectives: Sequence[Known]) -> Library:
         """Score every group; leave out objectives that sets of this size do not have."""
         table, num = field.paid.table, field.paid.num_samples
-        others = multisets(table.num_actions, num - 1) if num > 1 else None
-        kept, rows = [], []
-        for _, alike in groupby(objectives, key=lambda one: id(one.objective)):
-            known = list(alike)
-            sizes = [one.set_size for one in known]
-            whole_KS = mean_scores(known[0].objective, sizes, table, field.paid.groups)
+        rest_groups = multisets(table.num_actions, num - 1) if num > 1 else None
+        scored, rows = [], []
+        for _, alike in groupby(objectives, key=lambda known: id(known.objective)):
+            variants = list(alike)
+            sizes = [variant.set_size for variant in variants]
+            whole_KS = mean_scores(variants[0].objective, sizes, table, field.paid.groups)
             below = sorted({size - less for size in sizes for less in (0, 1)} - {0})
             rest = {0: np.zeros(1)}
-            if others is not None:
-                found = mean_scores(known[0].objective, below, table, others)
-                rest = {0: np.zeros(len(found[0]))} | dict(zip(below, found, strict=True))
-            for one, scores_S in zip(known, whole_KS, strict=True):
+            if rest_groups is not None:
+                below_KM = mean_scores(variants[0].objective, below, table, rest_groups)
+                rest = {0: np.zeros(len(below_KM[0]))} | dict(zip(below, below_KM, strict=True))
+            for variant, scores_S in zip(variants, whole_KS, strict=True):
                 if np.isfinite(scores_S).all() and np.ptp(scores_S) > 0:
-                    kept.append(one)
-                    rows.append((scores_S, rest.get(one.set_size), rest[one.set_size - 1]))
+                    scored.append(variant)
+                    rows.append((scores_S, rest.get(variant.set_size), rest[variant.set_size - 1]))
         empty: list[tuple[np.ndarray, ...]] = [(np.zeros(0), np.zeros(0), np.zeros(0))]
         columns = zip(*(rows or empty), strict=True)
-        return cls(field, kept, *(np.array(part) for part in columns))
+        return cls(field, scored, *(np.array(part) for part in columns))
 
     def on(self, field: Field, parts: Sequence[Known]) -> Library:
         """Return some of the objectives, to compare another estimator of the same groups."""
-        at = [self.objectives.index(one) for one in parts]
+        at = [self.objectives.index(part) for part in parts]
         scores = (rows[at] for rows in (self.scores_KS, self.without_KM, self.smaller_KM))
         return Library(field, list(parts), *scores)
 
@@ -209,19 +209,19 @@ class Library:
         smaller_SA = self.smaller_KM[index][self._rest_SA]
         if size == num:
             with_SA = np.repeat(total_S1, here_SA.shape[1], axis=1)
-            found = {"u − w": with_SA - smaller_SA, "u": with_SA}
+            unmasked = {"u − w": with_SA - smaller_SA, "u": with_SA}
         else:
             with_SA = (num * total_S1 - (num - size) * without_SA) / size
-            found = {
+            unmasked = {
                 "u − v": with_SA - without_SA,
                 "u − U": with_SA - total_S1,
                 "u − w": with_SA - smaller_SA,
                 "u − v·N/(N − 1)": with_SA - without_SA * num / (num - 1),
                 "u": with_SA,
             }
-        kept = {base: np.where(here_SA, credit_SA, 0.0) for base, credit_SA in found.items()}
+        held = {base: np.where(here_SA, credit_SA, 0.0) for base, credit_SA in unmasked.items()}
         # Sums over several set sizes have no score of smaller sets, and so no w.
-        return {base: credit_SA for base, credit_SA in kept.items() if np.isfinite(credit_SA).all()}
+        return {base: credit_SA for base, credit_SA in held.items() if np.isfinite(credit_SA).all()}
 
     @cached_property
     def _rest_SA(self) -> np.ndarray:
@@ -230,8 +230,8 @@ class Library:
     @cached_property
     def gradients(self) -> np.ndarray:
         """∇J of each objective over the grid of policies, one row each."""
-        each = [self.field.of_credit(scores_S[:, None]).ravel() for scores_S in self.scores_KS]
-        return np.array(each)
+        rows = [self.field.of_credit(scores_S[:, None]).ravel() for scores_S in self.scores_KS]
+        return np.array(rows)
 
     def nearest(self) -> Match | None:
         """Return the objective, or the sum of two, that F is exactly; else the nearest objective.
@@ -244,10 +244,10 @@ class Library:
         lengths = np.linalg.norm(gradients, axis=1)
         cosine = gradients @ target / lengths / np.linalg.norm(target)
         best = int(np.argmax(np.round(np.abs(cosine), 9)))
-        match = self._match_of_parts((best,), target, gradients)
+        match = self._match_parts((best,), target, gradients)
         if match.holds:
             return match
-        return self._nearest_pair(target, gradients) or match
+        return self._find_nearest_pair(target, gradients) or match
 
     @property
     def _is_zero(self) -> bool:
@@ -260,9 +260,9 @@ class Library:
 
     def match(self, index: int) -> Match:
         """Return how far F is from the gradient of one objective."""
-        return self._match_of_parts((index,), self.field.values_PA.ravel(), self.gradients)
+        return self._match_parts((index,), self.field.values_PA.ravel(), self.gradients)
 
-    def _nearest_pair(self, target: np.ndarray, gradients: np.ndarray) -> Match | None:
+    def _find_nearest_pair(self, target: np.ndarray, gradients: np.ndarray) -> Match | None:
         """Return the first sum of two objectives whose gradient F is, with fractions as factors.
 
         Small groups have so few gradients that other factors fit by chance.
@@ -274,12 +274,12 @@ class Library:
         explained = along[:, None] ** 2 + along**2 - 2 * cosines * along[:, None] * along
         share = np.where(apart > 1e-6, explained / np.where(apart > 0, apart, 1), 0)
         for left, right in np.argwhere(np.triu(share, 1) > 1 - FLOOR**2):
-            match = self._match_of_parts((int(left), int(right)), target, gradients)
+            match = self._match_parts((int(left), int(right)), target, gradients)
             if match.holds and all(map(fraction, match.factors)):
                 return match
         return None
 
-    def _match_of_parts(
+    def _match_parts(
         self, chosen: tuple[int, ...], target: np.ndarray, gradients: np.ndarray
     ) -> Match:
         rows = gradients[list(chosen)]
@@ -292,7 +292,7 @@ class Library:
         exact = off < CLOSE and self._is_exact(wanted_MA)
         if exact:
             return Match(parts, tuple(factors.tolist()), 0.0, True)
-        example, rounding = self._largest_example(wanted_MA), self.field.paid.tolerance
+        example, rounding = self._find_example(wanted_MA), self.field.paid.tolerance
         return Match(parts, tuple(factors.tolist()), off, False, example, rounding)
 
     def _is_exact(self, wanted_MA: np.ndarray) -> bool:
@@ -301,7 +301,7 @@ class Library:
         apart = np.abs(self.field.contrast_MA - wanted_MA).max()
         return bool(apart <= 100 * paid.rounding)
 
-    def _largest_example(self, wanted_MA: np.ndarray) -> PromptExample:
+    def _find_example(self, wanted_MA: np.ndarray) -> PromptExample:
         """Return the pair of samples whose advantages differ most from what they must be."""
         own_MA = self.field.contrast_MA
         apart_MA = own_MA - wanted_MA
@@ -319,10 +319,10 @@ def rest_of(groups: Multisets) -> np.ndarray:
     num_actions, num = groups.counts_SA.shape[1], groups.sets_SK.shape[1]
     if num == 1:
         return np.zeros(groups.counts_SA.shape, dtype=np.intp)
-    others = multisets(num_actions, num - 1)
-    rest = []
+    rest_groups = multisets(num_actions, num - 1)
+    rows = []
     for unit_A in np.eye(num_actions):
         has_it = groups.counts_SA @ unit_A > 0
-        fewer_SA = np.where(has_it[:, None], groups.counts_SA - unit_A, others.counts_SA[0])
-        rest.append(places(others, fewer_SA))
-    return np.stack(rest, axis=1)
+        fewer_SA = np.where(has_it[:, None], groups.counts_SA - unit_A, rest_groups.counts_SA[0])
+        rows.append(places(rest_groups, fewer_SA))
+    return np.stack(rows, axis=1)

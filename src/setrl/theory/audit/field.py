@@ -75,8 +75,8 @@ class Field:
         num_actions, num = self.paid.table.num_actions, self.paid.num_samples
         if num < 2 or num_actions < 3:
             return None  # a function of one sample, or of one number, is always a gradient
-        others = multisets(num_actions, num - 2) if num > 2 else None
-        rest_LA = np.zeros((1, num_actions)) if others is None else others.counts_SA
+        rest_groups = multisets(num_actions, num - 2) if num > 2 else None
+        rest_LA = np.zeros((1, num_actions)) if rest_groups is None else rest_groups.counts_SA
         corners = list(combinations(range(num_actions), 3))
         found_LT = np.stack([self._sum_around(rest_LA, *corner) for corner in corners], axis=1)
         if np.abs(found_LT).max() <= 12 * self.paid.rounding:

@@ -76,8 +76,8 @@ class Findings:
 
         `str(objective)` is such as "2·∇pass@4". It is None if equal calls give other numbers.
         """
-        found = self.nearest
-        return found if found and found.holds and self.estimator.is_steady else None
+        match = self.nearest
+        return match if match and match.holds and self.estimator.is_steady else None
 
     @property
     def mixes_groups(self) -> bool:
@@ -109,7 +109,7 @@ class Findings:
         """How it is made out of an unbiased credit of ours; None if no recipe gives it."""
         if not self.estimator.is_steady:
             return None
-        likely = [part for one in (self.claim, self.nearest) if one for part in one.parts]
+        likely = [part for match in (self.claim, self.nearest) if match for part in match.parts]
         return made(self._library, likely)
 
     @cached_property
@@ -130,7 +130,7 @@ class Findings:
     @cached_property
     def other_sizes(self) -> dict[int, Match]:
         """The nearest objective for groups of N − 1 and of N + 1 samples; calls the function."""
-        return _other_sizes(self.estimator, self.paid)
+        return _match_other_sizes(self.estimator, self.paid)
 
     @property
     def is_binary(self) -> bool:
@@ -172,10 +172,10 @@ class Findings:
 
     def keeps(self, factor: float, error: float = 0.0) -> bool:
         """Whether a factor is the one that the claim names; positive, if it names none."""
-        wanted = self.claimed_factor
-        if wanted is None:
+        claimed = self.claimed_factor
+        if claimed is None:
             return not factor < 0
-        return bool(abs(factor - wanted) <= error + FLOOR * abs(wanted))
+        return bool(abs(factor - claimed) <= error + FLOOR * abs(claimed))
 
     def _follows_match(self, match: Match | None) -> bool:
         is_whole = self.estimator.is_whole and match is not None and match.holds
@@ -198,28 +198,28 @@ class Findings:
             "unbiased": self._follows_match(self.claim or self.objective),
             "has-objective": self.estimator.is_steady and self.curl is None,
         }
-        return self._requirements_in_batches(alone) | {law.name: law.holds for law in self.laws}
+        return self._check_in_batches(alone) | {law.name: law.holds for law in self.laws}
 
-    def _requirements_in_batches(self, alone: Mapping[str, bool]) -> dict[str, bool | None]:
+    def _check_in_batches(self, alone: Mapping[str, bool]) -> dict[str, bool | None]:
         """Return what holds in batches, if it mixes groups; if it takes both, in both."""
         batch = self.in_batch
         if batch is None:
             is_unknown = self.mixes_groups  # it fails in batches
             return {name: None if holds and is_unknown else holds for name, holds in alone.items()}
         field = Field(batch.paid, self.gradient.policies_PA)
-        found: dict[str, bool | None] = {
+        result: dict[str, bool | None] = {
             "unbiased": self._follows_match(batch.match),
             "has-objective": field.curl is None,
         }
         if batch.draws:
             is_unknown = batch.is_near and self.estimator.is_steady
-            found = {"unbiased": None if is_unknown else False, "has-objective": None}
-        return {name: found[name] if self.reads_batch or alone[name] else False for name in alone}
+            result = {"unbiased": None if is_unknown else False, "has-objective": None}
+        return {name: result[name] if self.reads_batch or alone[name] else False for name in alone}
 
 
-def _other_sizes(subject: CalledEstimator, paid: Paid) -> dict[int, Match]:
+def _match_other_sizes(subject: CalledEstimator, paid: Paid) -> dict[int, Match]:
     """Return what it is nearest to for other N; leave out sizes that it refuses."""
-    found = {}
+    matches = {}
     for size in (paid.num_samples - 1, paid.num_samples + 1):
         with suppress(ValueError):
             if size < 2 or comb(paid.table.num_actions + size - 1, size) > MOST_OTHER_GROUPS:
@@ -230,8 +230,8 @@ def _other_sizes(subject: CalledEstimator, paid: Paid) -> dict[int, Match]:
             )
             match = Library.of(field, known(paid.table, size)).nearest()
             if match is not None:
-                found[size] = match
-    return found
+                matches[size] = match
+    return matches
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def survivors(paid: Paid) -> Survivors:
     A sample of a strategy is right with the strategy's rate of success. Its label is the strategy,
     if the table has labels. The time is 3,000 learning rates × steps.
     """
-    outcome_OA = _action_of_each_outcome(paid.table)
+    outcome_OA = _find_actions(paid.table)
     rates = np.linspace(*SUCCESS, len(outcome_OA) // 2)
     start = np.full(len(rates), 1 / len(rates))
 
@@ -271,17 +271,17 @@ def survivors(paid: Paid) -> Survivors:
     scale = _root_mean_square(paid, strategies.outcomes(start) @ outcome_OA)
     path = gradient_flow(strategies.velocity(advantages, 1 / scale), start, TIMES, 1e-6)
     shares, used_T = path.policies_TA[-1], np.exp(entropy(path.policies_TA))
-    few = np.flatnonzero(used_T < FEW)
+    collapsed = np.flatnonzero(used_T < FEW)
     return Survivors(
         tuple(rates.round(3).tolist()),
         tuple(round(float(share), 4) for share in shares),
         int((shares >= KEPT).sum()),
         float(shares @ rates),
-        float(round(path.times_T[few[0]])) if few.size else None,
+        float(round(path.times_T[collapsed[0]])) if collapsed.size else None,
     )
 
 
-def _action_of_each_outcome(table: ActionTable) -> np.ndarray:
+def _find_actions(table: ActionTable) -> np.ndarray:
     """Return which action of the table each outcome is, one-hot: right ones first, then wrong."""
     rewards_A = np.asarray(table.rewards, dtype=np.float64)
     right, wrong = (np.flatnonzero(rewards_A == end) for end in (rewards_A.max(), rewards_A.min()))

@@ -49,7 +49,7 @@ def mean_scores(
     With a mask, only its samples are in the group.
     """
     members = table.samples.sets(groups.sets_SK)
-    given = {name: value[0] for name, value in members.columns.items() if name != "rewards"}
+    fields = {name: value[0] for name, value in members.columns.items() if name != "rewards"}
     num = groups.sets_SK.shape[1]
     found_KS = np.full((len(sizes), len(groups.sets_SK)), np.nan)
     for row, size in enumerate(sizes):
@@ -61,7 +61,7 @@ def mean_scores(
                 found_KS[row] = objective(members)[0]
             else:
                 found_KS[row] = mean_set_scores(
-                    members.rewards[0], objective, [size], mask=mask_SN, **given
+                    members.rewards[0], objective, [size], mask=mask_SN, **fields
                 )[0]
     return found_KS
 
@@ -77,8 +77,8 @@ def claimed(text: str, num_samples: int) -> tuple[Known, float | None]:
     times, star, label = text.replace("·", "*").replace("∇", "").rpartition("*")
     name, _, size = label.strip().partition("@")
     spelled = {short: long for long, short in SHORT.items()} | {"best": "max", "cons": "majority"}
-    known = {**objectives.by_name, "maxrl": objectives.any_correct}
-    objective = names.look_up("objective", spelled.get(name, name), known)()
+    by_label = {**objectives.by_name, "maxrl": objectives.any_correct}
+    objective = names.look_up("objective", spelled.get(name, name), by_label)()
     if size and not size.isdigit():
         raise ValueError(f"a claim is an objective with a set size, such as pass@4, got {text!r}")
     set_size = objective.resolve_set_size(int(size) if size else 1)
@@ -101,22 +101,22 @@ def _read_factor(times: str, text: str) -> float:
 
 def known(table: ActionTable, num_samples: int) -> list[Known]:
     """Return all objectives that the table's fields can be scored by, at the usual K ≤ N."""
-    found: list[Known] = []
+    candidates: list[Known] = []
     for name in sorted(objectives.by_name, key=_rank_of_objective):
         try:
             objective = objectives.by_name[name]()
             table.check_reads(objective.reads)
         except (TypeError, ValueError):  # it needs arguments, or fields that are not there
             continue
-        sizes = [1] if name == "mean" else _usual_set_sizes(num_samples)
-        found.extend(Known(_label_with_size(name, size), objective, size) for size in sizes)
-    return [*found, *_objectives_of_methods(table, num_samples)]
+        sizes = [1] if name == "mean" else _list_set_sizes(num_samples)
+        candidates.extend(Known(_label_with_size(name, size), objective, size) for size in sizes)
+    return [*candidates, *_list_objectives_of_methods(table, num_samples)]
 
 
-def _usual_set_sizes(num_samples: int) -> list[int]:
+def _list_set_sizes(num_samples: int) -> list[int]:
     """Return all K ≤ N up to 16, then the powers of 2, N − 1 and N."""
-    usual = {size for size in range(1, num_samples + 1) if size <= 16 or size.bit_count() == 1}
-    return sorted(usual | {max(num_samples - 1, 1), num_samples})
+    sizes = {size for size in range(1, num_samples + 1) if size <= 16 or size.bit_count() == 1}
+    return sorted(sizes | {max(num_samples - 1, 1), num_samples})
 
 
 def _rank_of_objective(name: str) -> tuple[int, str]:
@@ -127,11 +127,11 @@ def _label_with_size(name: str, set_size: int) -> str:
     return "mean reward" if name == "mean" else f"{SHORT.get(name, name)}@{set_size}"
 
 
-def _objectives_of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
+def _list_objectives_of_methods(table: ActionTable, num_samples: int) -> Iterator[Known]:
     """Yield what MaxRL and concave counts are gradients of, for right and wrong samples."""
     if not _says_what_is_right(table):
         return
-    yield from map(_log_likelihood, _usual_set_sizes(num_samples)[1:])
+    yield from map(_log_likelihood, _list_set_sizes(num_samples)[1:])
     if table.strategies is not None:
         for alpha in CONCAVE:
             label = f"concave_counts(α={alpha:g})@{num_samples}"

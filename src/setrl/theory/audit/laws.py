@@ -75,8 +75,8 @@ class Case:
         """Return what it pays in the rows after a change, `cleaned`; None if it cannot take it."""
         rows, habits = sample_rows(len(self.paid.groups_RN)), set(self.estimator.habits)
         try:
-            given = change(self.rewards_RN[rows], self.labels_RN[rows])
-            return cleaned(self.estimator.advantages(*given))
+            arguments = change(self.rewards_RN[rows], self.labels_RN[rows])
+            return cleaned(self.estimator.advantages(*arguments))
         except ValueError:
             return None
         finally:  # habits are about the groups of the audit
@@ -91,9 +91,9 @@ class Case:
         if self.paid.num_samples > LONG:
             _, first = np.unique(group_N, return_index=True)
             values_N = values_N[first]
-        return _in_brackets(values_N)
+        return _write_in_brackets(values_N)
 
-    def _names_of_kinds(self, group_N: np.ndarray) -> list[str]:
+    def _name_kinds(self, group_N: np.ndarray) -> list[str]:
         actions_A, counts_A = np.unique(group_N, return_counts=True)
         names = [kind(self.table, action) for action in actions_A]
         return [f"{times} × {name}" for times, name in zip(counts_A, names, strict=True)]
@@ -110,9 +110,9 @@ class Case:
     def shown(self, group_N: np.ndarray) -> str:
         """Write a group by its samples; a long one by the kinds of its samples."""
         if self.paid.num_samples > LONG:
-            return ", ".join(self._names_of_kinds(group_N))
+            return ", ".join(self._name_kinds(group_N))
         rewards_N, labels_N = fields(self.table, group_N)
-        rewards = ", ".join(f"{one:g}" for one in rewards_N)
+        rewards = ", ".join(f"{reward:g}" for reward in rewards_N)
         if self.table.strategies is None:
             return words("rewards", rewards=rewards)
         labels = ", ".join(map(str, labels_N))
@@ -134,63 +134,59 @@ OF_ONE_CALL = "zero-sum", "silent-if-all-wrong", "silent-if-all-right", "no-pay-
 def laws(estimator: CalledEstimator, paid: Paid, tries: Tries) -> tuple[Law, ...]:
     """Try every law, in the order in which sentences name them."""
     case = Case(estimator, paid, tries)
-    found = tuple(law(case) for law in LAWS)
-    return found if estimator.is_steady else tuple(map(_undecided_law, found))
+    results = tuple(law(case) for law in LAWS)
+    return results if estimator.is_steady else tuple(map(_withdraw_law, results))
 
 
-def _undecided_law(law: Law) -> Law:
+def _withdraw_law(law: Law) -> Law:
     """Return what a law can say if equal calls give other numbers: what a single call shows."""
     shown = law.name in OF_ANY_CALLS or (law.name in OF_ONE_CALL and law.holds is False)
     return law if shown else Law(law.name, None, UNSTEADY)
 
 
-def _law_with_sentence(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
+def _make_law(name: str, holds: bool | None, variant: str = "", **parts: str) -> Law:
     """Return a law with its sentence of `sentences.json`."""
-    usual = {True: name, False: f"not {name}", None: f"unknown {name}"}[holds]
-    template = TEXTS["laws"][f"{variant} {name}" if variant else usual]
+    key = {True: name, False: f"not {name}", None: f"unknown {name}"}[holds]
+    template = TEXTS["laws"][f"{variant} {name}" if variant else key]
     return Law(name, holds, filled(template, parts))
 
 
 def finite(case: Case) -> Law:
     """Whether every group gets numbers."""
     if "missing" not in case.estimator.habits:
-        return _law_with_sentence("finite", True)
+        return _make_law("finite", True)
     rows, lost = sample_rows(len(case.paid.groups_RN)), np.zeros(0, dtype=int)
     with suppress(ValueError):  # of a function that now fails
         values = case.estimator.advantages(case.rewards_RN[rows], case.labels_RN[rows])
         lost = np.flatnonzero(~np.isfinite(values).all(axis=1))
     which = f", such as {case.show(int(rows[lost[0]]))}" if lost.size else ""
-    return _law_with_sentence("finite", False, which=which)
+    return _make_law("finite", False, which=which)
 
 
 def leaves_input(case: Case) -> Law:
     """Whether the arrays that it was given are unchanged."""
-    return _law_with_sentence("leaves-input", "edits" not in case.estimator.habits)
+    return _make_law("leaves-input", "edits" not in case.estimator.habits)
 
 
 def deterministic(case: Case) -> Law:
     """Whether equal calls give equal numbers."""
     habits = case.estimator.habits
     if not habits & {"unsteady", "draws"}:
-        return _law_with_sentence("deterministic", True)
+        return _make_law("deterministic", True)
     variant = "seeded" if "unsteady" not in habits else "random" if "draws" in habits else ""
-    return _law_with_sentence("deterministic", False, variant)
+    return _make_law("deterministic", False, variant)
 
 
 def permutation_invariant(case: Case) -> Law:
     """Whether the order of a group's samples matters."""
     paid = case.paid
     if paid.is_symmetric:
-        return _law_with_sentence(
-            "permutation-invariant", True, "" if paid.all_orders else "sampled"
-        )
-    usual = np.take_along_axis(
+        return _make_law("permutation-invariant", True, "" if paid.all_orders else "sampled")
+    mean_RN = np.take_along_axis(
         paid.credit_SA[places(paid.groups, paid.counts_RA)], paid.groups_RN, axis=1
     )
-    row = int(np.abs(paid.values_RN - usual).max(axis=1).argmax())
-    return _law_with_sentence(
-        "permutation-invariant", False, group=case.show(row), paid=case.paid_to(row)
-    )
+    row = int(np.abs(paid.values_RN - mean_RN).max(axis=1).argmax())
+    return _make_law("permutation-invariant", False, group=case.show(row), paid=case.paid_to(row))
 
 
 def label_invariant(case: Case) -> Law:
@@ -199,37 +195,37 @@ def label_invariant(case: Case) -> Law:
         return Law("label-invariant", None, "was not given labels")
     used = np.unique(case.labels_RN)
     swaps = [{a: b, b: a} for a, b in pairwise(used.tolist())]
-    times, more = RENAMED
-    for names in (*swaps, {label: times * label + more for label in used.tolist()}):
+    factor, offset = RENAMED
+    for names in (*swaps, {label: factor * label + offset for label in used.tolist()}):
         new = np.array([names.get(label, label) for label in used.tolist()])
         again = case.again(lambda rewards, labels: (rewards, new[np.searchsorted(used, labels)]))  # noqa: B023
         if again is None:
-            return _law_with_sentence("label-invariant", None, labels=", ".join(map(str, new)))
+            return _make_law("label-invariant", None, labels=", ".join(map(str, new)))
         if not case.is_zero(again - case.first_values):
             row = int(np.abs(again - case.first_values).max(axis=1).argmax())
             group = case.show(int(sample_rows(len(case.paid.groups_RN))[row]))
-            renamed = ", ".join(f"{old} is called {now}" for old, now in names.items())
-            return _law_with_sentence("label-invariant", False, group=group, renamed=renamed)
-    return _law_with_sentence("label-invariant", True)
+            renamed = ", ".join(f"{label} is called {alias}" for label, alias in names.items())
+            return _make_law("label-invariant", False, group=group, renamed=renamed)
+    return _make_law("label-invariant", True)
 
 
 def independent_groups(case: Case) -> Law:
     """Whether a group is paid the same next to other groups of a batch, also next to itself."""
     if not case.estimator.shape.takes_batches:
-        return _law_with_sentence("independent-groups", True, "single")
+        return _make_law("independent-groups", True, "single")
     mixed = case.tries.mixed
     if mixed is None:
         tried = case.tries.says()
-        return _law_with_sentence("independent-groups", True, "" if tried else "ours", tried=tried)
+        return _make_law("independent-groups", True, "" if tried else "ours", tried=tried)
     number = str(mixed.num_groups)
     if mixed.values_N is None:
-        return _law_with_sentence("independent-groups", False, "other", number=number)
+        return _make_law("independent-groups", False, "other", number=number)
     own_N = case.paid.of_rows(mixed.row_N[None])[0]
     shown = {
         "paid": case.written(mixed.row_N, own_N),
         "other": case.written(mixed.row_N, mixed.values_N),
     }
-    return _law_with_sentence(
+    return _make_law(
         "independent-groups", False, group=case.shown(mixed.row_N), **shown, number=number
     )
 
@@ -240,13 +236,13 @@ def rows_in_any_order(case: Case) -> Law:
     if mixed is None:
         return Law(name, None, "is not told which group a row is in")
     rows = sample_rows(len(case.paid.groups_RN), LARGE)
-    given = case.rewards_RN[rows], case.labels_RN[rows]
+    arguments = case.rewards_RN[rows], case.labels_RN[rows]
     other = replace(case.estimator, shape=replace(case.estimator.shape, call=mixed))
     try:
-        apart = cleaned(other.of_batch(*given)) - cleaned(case.estimator.of_batch(*given))
+        apart = cleaned(other.of_batch(*arguments)) - cleaned(case.estimator.of_batch(*arguments))
     except ValueError:
-        return _law_with_sentence(name, False, "other")
-    return _law_with_sentence(name, case.is_zero(apart))
+        return _make_law(name, False, "other")
+    return _make_law(name, case.is_zero(apart))
 
 
 def zero_sum(case: Case) -> Law:
@@ -254,26 +250,26 @@ def zero_sum(case: Case) -> Law:
     sums_R = case.paid.values_RN.sum(axis=1)
     row = int(np.abs(sums_R).argmax())
     holds = case.is_zero(sums_R, 4 * case.paid.num_samples)
-    return _law_with_sentence("zero-sum", holds, group=case.show(row), sum=f"{sums_R[row]:.3g}")
+    return _make_law("zero-sum", holds, group=case.show(row), sum=f"{sums_R[row]:.3g}")
 
 
-def _silent_law(case: Case, name: str, reward: float) -> Law:
+def _check_silence(case: Case, name: str, reward: float) -> Law:
     end = name.removeprefix("silent-if-").replace("-", " ")
     alike_R = (case.rewards_RN == reward).all(axis=1)
     values_RN = np.abs(case.paid.values_RN) * alike_R[:, None]
     row = int(values_RN.max(axis=1).argmax())
     shown = {"all": words(case.word(end, "all"), reward=f"{reward:g}"), "group": case.show(row)}
-    return _law_with_sentence(name, case.is_zero(values_RN), paid=case.paid_to(row), **shown)
+    return _make_law(name, case.is_zero(values_RN), paid=case.paid_to(row), **shown)
 
 
 def silent_if_all_wrong(case: Case) -> Law:
     """Whether groups without a right sample get 0."""
-    return _silent_law(case, "silent-if-all-wrong", case.rewards_RN.min())
+    return _check_silence(case, "silent-if-all-wrong", case.rewards_RN.min())
 
 
 def silent_if_all_right(case: Case) -> Law:
     """Whether groups without a wrong sample get 0."""
-    return _silent_law(case, "silent-if-all-right", case.rewards_RN.max())
+    return _check_silence(case, "silent-if-all-right", case.rewards_RN.max())
 
 
 def no_pay_for_wrong(case: Case) -> Law:
@@ -283,28 +279,28 @@ def no_pay_for_wrong(case: Case) -> Law:
     row, column = map(int, np.unravel_index(values_RN.argmax(), values_RN.shape))
     sample = words(case.word("wrong", "lowest"))
     if values_RN[row, column] <= 4 * case.paid.rounding:
-        return _law_with_sentence("no-pay-for-wrong", True, sample=sample)
+        return _make_law("no-pay-for-wrong", True, sample=sample)
     label = case.labels_RN[row, column]
     if case.table.strategies is not None and (case.labels_RN[row] == label).sum() == 1:
         sample = words("new", sample=sample)
     shown = {"group": case.show(row), "paid": case.paid_to(row)}
-    return _law_with_sentence(
+    return _make_law(
         "no-pay-for-wrong", False, sample=sample, most=f"{values_RN[row, column]:.3g}", **shown
     )
 
 
 def any_scale(case: Case) -> Law:
     """Whether rewards that are larger or smaller are paid the same, or in proportion."""
-    each = [case.again(lambda rewards, labels: (times * rewards, labels)) for times in NEAR]  # noqa: B023
-    known = [one for one in each if one is not None]
-    if len(known) < len(NEAR):
-        return _law_with_sentence("any-scale", None)
+    repeats = [case.again(lambda rewards, labels: (times * rewards, labels)) for times in NEAR]  # noqa: B023
+    usable = [values for values in repeats if values is not None]
+    if len(usable) < len(NEAR):
+        return _make_law("any-scale", None)
     first = case.first_values
-    same = all(np.abs(one - first).max() <= SAME * case.paid.scale for one in known)
+    same = all(np.abs(values - first).max() <= SAME * case.paid.scale for values in usable)
     linear = all(
-        case.is_zero(one - times * first, 12) for one, times in zip(known, NEAR, strict=True)
+        case.is_zero(values - times * first, 12) for values, times in zip(usable, NEAR, strict=True)
     )
-    return _law_with_sentence("any-scale", same or linear)
+    return _make_law("any-scale", same or linear)
 
 
 def scale_free(case: Case) -> Law:
@@ -315,7 +311,7 @@ def scale_free(case: Case) -> Law:
             return None
         return "linear" if case.is_zero(again - times * case.first_values, 12) else "other"
 
-    return _law_under_changes(
+    return _check_changes(
         case, "scale-free", SCALES, lambda rewards, times: rewards * times, change
     )
 
@@ -326,12 +322,12 @@ def shift_free(case: Case) -> Law:
     def change(_: float, again: np.ndarray | None) -> str | None:
         return None if again is None or case.is_zero(again - case.first_values, 12) else "other"
 
-    return _law_under_changes(
+    return _check_changes(
         case, "shift-free", SHIFTS, lambda rewards, shift: rewards + shift, change
     )
 
 
-def _law_under_changes(
+def _check_changes(
     case: Case,
     name: str,
     numbers: Mapping[str, float],
@@ -339,18 +335,18 @@ def _law_under_changes(
     change: Callable[[float, np.ndarray | None], str | None],
 ) -> Law:
     """Return the law that no number changes the advantages; it names the first that does."""
-    kept: list[str] = []
-    for written, number in numbers.items():
+    unchanged: list[str] = []
+    for text, number in numbers.items():
         again = case.again(lambda rewards, labels: (apply(rewards, number), labels))  # noqa: B023
         if how := change(number, again):
-            return _law_with_sentence(
-                name, False, "" if kept else how, kept=_joined_by_or(kept), number=written
+            return _make_law(
+                name, False, "" if unchanged else how, kept=_join_by_or(unchanged), number=text
             )
-        kept += [written] if again is not None else []
-    return _law_with_sentence(name, True if kept else None, kept=_joined_by_or(kept))
+        unchanged += [text] if again is not None else []
+    return _make_law(name, True if unchanged else None, kept=_join_by_or(unchanged))
 
 
-def _joined_by_or(names: Sequence[str]) -> str:
+def _join_by_or(names: Sequence[str]) -> str:
     return in_a_row(names).replace(" and ", " or ") if names else ""
 
 
@@ -360,8 +356,8 @@ def takes_integers(case: Case) -> Law:
         return Law("takes-integers", None, "was given rewards that are not integers")
     again = case.again(lambda rewards, labels: (rewards.astype(np.int64), labels))
     if again is None:
-        return _law_with_sentence("takes-integers", False, "other")
-    return _law_with_sentence("takes-integers", case.is_zero(again - case.first_values))
+        return _make_law("takes-integers", False, "other")
+    return _make_law("takes-integers", case.is_zero(again - case.first_values))
 
 
 def missing_rewards(case: Case) -> Law:
@@ -372,17 +368,17 @@ def missing_rewards(case: Case) -> Law:
     try:
         values = case.estimator.advantages(rewards, half)[0]
     except ValueError:
-        return _law_with_sentence("survives-missing", None)
+        return _make_law("survives-missing", None)
     finally:
         case.estimator.habits.intersection_update(habits)
-    return _law_with_sentence("survives-missing", bool(np.isfinite(values[1:]).all()))
+    return _make_law("survives-missing", bool(np.isfinite(values[1:]).all()))
 
 
-def _in_brackets(values: np.ndarray) -> str:
+def _write_in_brackets(values: np.ndarray) -> str:
     """Write advantages with three digits of the largest one."""
     largest = float(np.abs(cleaned(values)).max(initial=0.0))
     digits = 3 if largest == 0 else max(3, 2 - int(np.floor(np.log10(largest))))
-    return "(" + ", ".join(f"{round(float(one), digits) + 0.0:g}" for one in values) + ")"
+    return "(" + ", ".join(f"{round(float(value), digits) + 0.0:g}" for value in values) + ")"
 
 
 LAWS: tuple[Callable[[Case], Law], ...] = (

@@ -42,8 +42,8 @@ class Made:
     off: float = 0.0
 
     def __str__(self) -> str:
-        written = factor(self.times, 0.0 if self.off <= CLOSE else self.off)
-        times = "" if abs(self.times - 1) < NEAR else f"{written} times "
+        text = factor(self.times, 0.0 if self.off <= CLOSE else self.off)
+        times = "" if abs(self.times - 1) < NEAR else f"{text} times "
         off = f" (up to {share(self.off)} of the largest advantage)" if self.off > CLOSE else ""
         return f"{times}{self.base} of {self.of}{self.change}{off}"
 
@@ -87,22 +87,22 @@ class Recipe:
 
 
 CHANGES: dict[str, Callable[[Recipe], np.ndarray]] = {
-    "": lambda one: one.credit_SA,
-    ", divided by the standard deviation of the rewards": lambda one: one.over(
-        one.std(one.rewards_SA)
+    "": lambda base: base.credit_SA,
+    ", divided by the standard deviation of the rewards": lambda base: base.over(
+        base.std(base.rewards_SA)
     ),
-    ", divided by the mean reward": lambda one: one.over(one.mean(one.rewards_SA)),
-    ", divided by its own standard deviation": lambda one: one.over(one.std(one.credit_SA)),
-    ", minus its mean in the group": lambda one: one.centred().credit_SA,
-    ", minus its mean in the group, divided by the standard deviation": lambda one: (
-        one.centred().over(one.std(one.credit_SA))
+    ", divided by the mean reward": lambda base: base.over(base.mean(base.rewards_SA)),
+    ", divided by its own standard deviation": lambda base: base.over(base.std(base.credit_SA)),
+    ", minus its mean in the group": lambda base: base.centred().credit_SA,
+    ", minus its mean in the group, divided by the standard deviation": lambda base: (
+        base.centred().over(base.std(base.credit_SA))
     ),
-    ", clipped to at least 0": lambda one: np.maximum(one.credit_SA, 0),
-    ", clipped to at most 0 for wrong samples": lambda one: np.where(
-        one.rewards_SA == one.rewards_SA.max(), one.credit_SA, np.minimum(one.credit_SA, 0)
+    ", clipped to at least 0": lambda base: np.maximum(base.credit_SA, 0),
+    ", clipped to at most 0 for wrong samples": lambda base: np.where(
+        base.rewards_SA == base.rewards_SA.max(), base.credit_SA, np.minimum(base.credit_SA, 0)
     ),
-    ", without the groups whose rewards are all equal": lambda one: np.where(
-        one.std(one.rewards_SA) > 1e-9, one.credit_SA, 0
+    ", without the groups whose rewards are all equal": lambda base: np.where(
+        base.std(base.rewards_SA) > 1e-9, base.credit_SA, 0
     ),
 }
 
@@ -118,63 +118,65 @@ def made(library: Library, likely: Collection[Known]) -> Made | None:
     paid = library.field.paid
     if not paid.is_symmetric:
         return None
-    known = list(library.objectives)
-    plain = [one for one in known if one in likely or one.label in PLAIN or _is_concave_counts(one)]
+    parts = list(library.objectives)
+    plain = [
+        part for part in parts if part in likely or part.label in PLAIN or _is_concave_counts(part)
+    ]
     for change, alter in CHANGES.items():
-        found = [
-            Made(one.label, base, change, *fit)
-            for one in (plain if change else known)
-            for base, credit_SA in library.credits(known.index(one)).items()
-            if (fit := _fitting_factor(paid, alter(Recipe(paid, credit_SA)))) is not None
+        ways = [
+            Made(part.label, base, change, *fit)
+            for part in (plain if change else parts)
+            for base, credit_SA in library.credits(parts.index(part)).items()
+            if (fit := _fit_factor(paid, alter(Recipe(paid, credit_SA)))) is not None
         ]
-        if found:
-            return min(found, key=lambda each: (each.off > CLOSE, abs(each.times - 1) > NEAR))
-    return next(chain(_made_over_score_std(library), _made_with_sets_by_value(library)), None)
+        if ways:
+            return min(ways, key=lambda way: (way.off > CLOSE, abs(way.times - 1) > NEAR))
+    return next(chain(_try_score_std(library), _try_sets_by_value(library)), None)
 
 
 def _is_concave_counts(known: Known) -> bool:
     return known.label.startswith("concave_counts")
 
 
-def _fitting_factor(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:
+def _fit_factor(paid: Paid, credit_SA: np.ndarray) -> tuple[float, float] | None:
     """Return by what this credit is multiplied to give the estimator's, and how far off it is.
 
     None if no factor comes near.
     """
-    here = paid.groups.counts_SA > 0
-    target, given = paid.credit_SA[here], credit_SA[here]
-    length = given @ given
-    times = float(given @ target / length) if length > 0 else 0.0
-    apart = np.abs(target - times * given).max()
+    is_held = paid.groups.counts_SA > 0
+    target, credit = paid.credit_SA[is_held], credit_SA[is_held]
+    length = credit @ credit
+    times = float(credit @ target / length) if length > 0 else 0.0
+    apart = np.abs(target - times * credit).max()
     return (times, float(apart / paid.scale)) if times > 0 and apart <= NEAR * paid.scale else None
 
 
-def _made_over_score_std(library: Library) -> Iterator[Made]:
+def _try_score_std(library: Library) -> Iterator[Made]:
     """Yield u − U divided by the standard deviation of the scores of the sets, if they are 0 or 1.
 
     This standard deviation is √(U(1 − U)): Pass@k Training.
     """
     paid = library.field.paid
-    for index, (one, scores_S) in enumerate(
+    for index, (known, scores_S) in enumerate(
         zip(library.objectives, library.scores_KS, strict=True)
     ):
         credit_SA = library.credits(index).get("u − U")
-        if credit_SA is not None and isinstance(one.objective, objectives.any_correct):
+        if credit_SA is not None and isinstance(known.objective, objectives.any_correct):
             spread_S1 = np.sqrt(np.maximum(scores_S * (1 - scores_S), 0))[:, None]
-            fit = _fitting_factor(paid, Recipe(paid, credit_SA).over(spread_S1))
+            fit = _fit_factor(paid, Recipe(paid, credit_SA).over(spread_S1))
             if fit is not None:
                 change = ", divided by the standard deviation of the sets' scores"
-                yield Made(one.label, "u − U", change, *fit)
+                yield Made(known.label, "u − U", change, *fit)
 
 
-def _made_with_sets_by_value(library: Library) -> Iterator[Made]:
+def _try_sets_by_value(library: Library) -> Iterator[Made]:
     """Yield u − v in which the sets with a sample are found by its value, not by its index."""
     paid = library.field.paid
     num, counts_SA = paid.num_samples, paid.groups.counts_SA
-    for index, one in enumerate(library.objectives):
-        size = one.set_size
+    for index, known in enumerate(library.objectives):
+        size = known.set_size
         without_SA = np.stack(
-            [_mean_without_action(one, paid, action) for action in range(counts_SA.shape[1])],
+            [_average_without_action(known, paid, action) for action in range(counts_SA.shape[1])],
             axis=1,
         )
         sets_SA = np.array([float(comb(num - m, size)) for m in range(num + 1)])[
@@ -184,13 +186,13 @@ def _made_with_sets_by_value(library: Library) -> Iterator[Made]:
         sums_SA = comb(num, size) * library.scores_KS[index][:, None] - sets_SA * without_SA
         by_value_SA = sums_SA / np.where(rest_SA > 0, rest_SA, 1)
         for used_SA in (library.credits(index)["u"], by_value_SA):
-            fit = _fitting_factor(paid, used_SA - without_SA)
+            fit = _fit_factor(paid, used_SA - without_SA)
             if fit is not None:
                 change = ", with membership by value: equal samples count as this sample"
-                yield Made(one.label, "u − v", change, *fit)
+                yield Made(known.label, "u − v", change, *fit)
 
 
-def _mean_without_action(known: Known, paid: Paid, action: int) -> np.ndarray:
+def _average_without_action(known: Known, paid: Paid, action: int) -> np.ndarray:
     """Return the mean score of the sets without any sample of an action; 0 without such sets."""
     kept_SN = paid.groups.sets_SK != action
     size = [known.set_size]

@@ -121,7 +121,7 @@ def beside_others(groups: Multisets, values_SA: np.ndarray) -> np.ndarray:
     num_actions = groups.counts_SA.shape[1]
     num = groups.sets_SK.shape[1]
     rest_MA = multisets(num_actions, num - 1).counts_SA if num > 1 else np.zeros((1, num_actions))
-    row_MA = np.stack([places(groups, rest_MA + one) for one in np.eye(num_actions)], axis=1)
+    row_MA = np.stack([places(groups, rest_MA + unit_A) for unit_A in np.eye(num_actions)], axis=1)
     return values_SA[row_MA, np.arange(num_actions)]
 
 
@@ -156,37 +156,37 @@ def pay(
     num_actions = table.num_actions
     total = comb(num_actions + num_samples - 1, num_samples)
     if total > MAX_GROUPS:
-        raise _too_many_error("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
+        raise _make_error("", MAX_GROUPS, num_samples, lambda n: comb(num_actions + n - 1, n))
     groups = multisets(num_actions, num_samples)
     all_orders = num_actions**num_samples <= MAX_ORDERED
     rows_RN, weight_R = groups.sets_SK, groups.orderings_S
     if orders:
-        rows_RN, weight_R = _ordered_groups(groups, num_actions, all_orders)
+        rows_RN, weight_R = _order_groups(groups, num_actions, all_orders)
     values_RN = estimator.twice(table, rows_RN[:, None], progress)[:, 0]
     paid = Paid(
         table, num_samples, rows_RN, values_RN, weight_R, estimator.tolerance, 0.0, all_orders
     )
-    paid = replace(paid, order=_largest_order_effect(paid))
+    paid = replace(paid, order=_measure_order_effect(paid))
     if not estimator.is_steady or (all_orders and not paid.is_symmetric):
         return paid
     if not paid.is_symmetric:
-        raise _too_many_error("orders of ", MAX_ORDERED, num_samples, lambda n: num_actions**n)
+        raise _make_error("orders of ", MAX_ORDERED, num_samples, lambda n: num_actions**n)
     _, first_S = np.unique(places(groups, paid.counts_RA), return_index=True)
-    kept = replace(paid, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
-    return replace(kept, weight_R=groups.orderings_S)
+    unordered = replace(paid, groups_RN=rows_RN[first_S], values_RN=values_RN[first_S])
+    return replace(unordered, weight_R=groups.orderings_S)
 
 
-def _too_many_error(what: str, most: int, num: int, of: Callable[[int], int]) -> ValueError:
-    """Return the error for so many groups, or orders of them; `of` counts them for a size."""
-    why = "the order of samples matters, and " if what else ""
-    largest = max(size for size in range(num) if of(size) <= most)
+def _make_error(kind: str, most: int, num: int, count: Callable[[int], int]) -> ValueError:
+    """Return the error for so many groups, or orders of them; `count` counts them for a size."""
+    why = "the order of samples matters, and " if kind else ""
+    largest = max(size for size in range(num) if count(size) <= most)
     return ValueError(
-        f"{why}there are {of(num):,} {what}groups of {num} samples, more than the {most:,} that "
+        f"{why}there are {count(num):,} {kind}groups of {num} samples, more than the {most:,} that "
         f"are tried: take groups of at most {largest} samples, or fewer rewards or labels"
     )
 
 
-def _ordered_groups(
+def _order_groups(
     groups: Multisets, num_actions: int, all_orders: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return ordered groups, and how many ordered groups each of them stands for."""
@@ -205,7 +205,7 @@ def sample_rows(num_rows: int, most: int = REPEATED) -> np.ndarray:
     return np.unique(np.linspace(0, num_rows - 1, min(num_rows, most)).astype(int))
 
 
-def _largest_order_effect(paid: Paid) -> float:
+def _measure_order_effect(paid: Paid) -> float:
     """Return the largest difference between a sample's advantage and its mean over all orders."""
     row_R = places(paid.groups, paid.counts_RA)
     usual_RN = np.take_along_axis(paid.credit_SA[row_R], paid.groups_RN, axis=1)

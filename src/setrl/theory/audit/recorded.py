@@ -50,47 +50,49 @@ class Recorded:
             raise ValueError("no group has a reward and an advantage for each of its samples")
         size = Counter(map(len, whole)).most_common(1)[0][0]
         kept = [group for group in whole if len(group) == size]
-        rewards = sorted({float(one.reward or 0) for group in kept for one in group.samples})
+        rewards = sorted({float(sample.reward or 0) for group in kept for sample in group.samples})
         if len(rewards) == 1:
             raise ValueError(
                 f"all samples of the log have the reward {rewards[0]:g}; an audit needs different "
                 "rewards"
             )
-        fits = sorted(_methods_that_fit(kept[:MOST_GROUPS]), key=lambda fit: abs(fit[1] - 1) > FITS)
-        read = f"{count(len(kept), 'group')} of {size}"
+        fits = sorted(_find_methods(kept[:MOST_GROUPS]), key=lambda fit: abs(fit[1] - 1) > FITS)
+        scope = f"{count(len(kept), 'group')} of {size}"
         if not fits:
             raise ValueError(
-                f"no method with its default arguments gives the advantages of the log ({read}): "
+                f"no method with its default arguments gives the advantages of the log ({scope}): "
                 "audit the function that gave them, module:name"
             )
-        named = [_method_with_factor(*fit) for fit in fits]
+        named = [_describe_method(*fit) for fit in fits]
         if not _are_alike([method for method, _ in fits], rewards, size):
             raise ValueError(
-                f"{read}: the recorded advantages are {named[0]}, or {first_of(named[1:])}: the "
+                f"{scope}: the recorded advantages are {named[0]}, or {first_of(named[1:])}: the "
                 "log has no groups that tell them apart; audit one by its name"
             )
-        few = f" in the first {MOST_GROUPS:,}" if len(kept) > MOST_GROUPS else ""
-        found = f"{read}: the recorded advantages are {named[0]}{few}."
-        left = {
+        limit = f" in the first {MOST_GROUPS:,}" if len(kept) > MOST_GROUPS else ""
+        claim = f"{scope}: the recorded advantages are {named[0]}{limit}."
+        out = {
             "with a sample that has no reward or no advantage": len(every) - len(whole),
             f"with more or fewer than {size} samples": len(whole) - len(kept),
         }
-        return cls(fits[0][0], size, tuple(rewards), (*_unread_groups_text(left, len(kept)), found))
+        return cls(
+            fits[0][0], size, tuple(rewards), (*_describe_unread_groups(out, len(kept)), claim)
+        )
 
 
-def _unread_groups_text(left: dict[str, int], read: int) -> list[str]:
-    why = [f"{number:,} {reason}" for reason, number in left.items() if number]
+def _describe_unread_groups(unread: dict[str, int], num_read: int) -> list[str]:
+    why = [f"{number:,} {reason}" for reason, number in unread.items() if number]
     if not why:
         return []
-    every = count(read + sum(left.values()), "group")
-    return [f"{read:,} of {every} were checked; the others were not: {in_a_row(why)}."]
+    every = count(num_read + sum(unread.values()), "group")
+    return [f"{num_read:,} of {every} were checked; the others were not: {in_a_row(why)}."]
 
 
 def _is_known(sample: object) -> bool:
     return all(getattr(sample, name) is not None for name in ("reward", "advantage"))
 
 
-def _method_with_factor(method: AnyMethod, times: float) -> str:
+def _describe_method(method: AnyMethod, times: float) -> str:
     size = f" with K = {method.set_size}" if method.set_size != 1 else ""
     return (f"{times:.4g} times " if abs(times - 1) > FITS else "") + method.name + size
 
@@ -101,31 +103,31 @@ def _are_alike(methods: Sequence[AnyMethod], rewards: Sequence[float], num: int)
     tables = []
     for method in methods:
         try:
-            own = np.asarray(method.advantages(groups).values_BN)
+            values_BN = np.asarray(method.advantages(groups).values_BN)
         except ValueError:  # it reads fields that only the log has
             continue
-        tables.append(own / (np.linalg.norm(own) or 1.0))
-    return all(np.abs(one - tables[0]).max() <= FITS for one in tables[1:])
+        tables.append(values_BN / (np.linalg.norm(values_BN) or 1.0))
+    return all(np.abs(table - tables[0]).max() <= FITS for table in tables[1:])
 
 
-def _methods_that_fit(groups: Sequence[Group]) -> list[tuple[AnyMethod, float]]:
+def _find_methods(groups: Sequence[Group]) -> list[tuple[AnyMethod, float]]:
     """Return the methods that give the recorded advantages, and the factors between them."""
-    found: list[tuple[AnyMethod, float]] = []
-    recorded = np.array([[one.advantage for one in group.samples] for group in groups], float)
+    fits: list[tuple[AnyMethod, float]] = []
+    recorded = np.array([[sample.advantage for sample in group.samples] for group in groups], float)
     scale = np.abs(recorded).max()
-    for method in _methods_to_try():
+    for method in _list_methods():
         try:
-            own = np.asarray(credit_groups(groups, method).values_BN)[:, : recorded.shape[1]]
+            values_BN = np.asarray(credit_groups(groups, method).values_BN)[:, : recorded.shape[1]]
         except ValueError:  # it needs fields that are not in the log, or larger groups
             continue
-        length = (own**2).sum()
-        times = float((own * recorded).sum() / length) if length else 0.0
-        if times > 0 and np.abs(recorded - times * own).max() <= FITS * scale:
-            found.append((method, times))
-    return found
+        length = (values_BN**2).sum()
+        times = float((values_BN * recorded).sum() / length) if length else 0.0
+        if times > 0 and np.abs(recorded - times * values_BN).max() <= FITS * scale:
+            fits.append((method, times))
+    return fits
 
 
-def _methods_to_try() -> Iterable[AnyMethod]:
+def _list_methods() -> Iterable[AnyMethod]:
     for make in methods.by_name.values():
         for sizes in ({}, *({"set_size": size} for size in SIZES)):
             try:

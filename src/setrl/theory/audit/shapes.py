@@ -79,12 +79,12 @@ class TrainerCall:
         settings: TrainerSettings,
     ) -> TrainerCall:
         """Return the call for these rewards and labels; tokens are 1 each, unless given."""
-        usual = {"length": 1.0, "log_prob": -1.0}
+        defaults = {"length": 1.0, "log_prob": -1.0}
         tokens_BN, log_probs_BN = (
             np.asarray(fields[name](rewards_BN, labels_BN), float)
             if name in fields
             else np.full(rewards_BN.shape, number)
-            for name, number in usual.items()
+            for name, number in defaults.items()
         )
         samples = Samples(rewards_BN, labels_BN, tokens=tokens_BN.astype(int))
         return cls(samples, log_probs_BN, settings)
@@ -101,9 +101,9 @@ class TrainerCall:
         def moved(column_BN: np.ndarray) -> np.ndarray:
             return column_BN.ravel()[order_M].reshape(column_BN.shape)
 
-        given = self.samples
+        before = self.samples
         rewards_BN, labels_BN, tokens_BN, log_probs_BN = map(
-            moved, (given.rewards, given.strategies, given.tokens, self.log_probs_BN)
+            moved, (before.rewards, before.strategies, before.tokens, self.log_probs_BN)
         )
         samples, group_M = Samples(rewards_BN, labels_BN, tokens=tokens_BN), groups_M(self)[order_M]
         return TrainerCall(samples, log_probs_BN, self.settings, group_M)
@@ -179,17 +179,17 @@ def _settings(batch: TrainerCall) -> TrainerSettings:
     return batch.settings
 
 
-def _members(batch: TrainerCall, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
+def _make_members(batch: TrainerCall, **of_samples: Sequence[Any]) -> list[SimpleNamespace]:
     """Return an object for each sample, with its reward, its group and further attributes."""
     columns = {"reward": batch.samples.rewards.ravel().tolist(), "group": groups_M(batch).tolist()}
     rows = zip(*(columns | of_samples).values(), strict=True)
     return [SimpleNamespace(**dict(zip(columns | of_samples, row, strict=True))) for row in rows]
 
 
-def _episodes(batch: TrainerCall) -> list[SimpleNamespace]:
+def _make_episodes(batch: TrainerCall) -> list[SimpleNamespace]:
     """Return episodes of one trace of one node each, as prime-rl's algorithms score them."""
     lengths = batch.mask_MT.sum(-1).tolist()
-    traces = _members(batch, num_output_tokens=lengths, num_total_tokens=lengths)
+    traces = _make_members(batch, num_output_tokens=lengths, num_total_tokens=lengths)
     for trace, length in zip(traces, lengths, strict=True):
         node = SimpleNamespace(mask=[True] * length, token_ids=[0] * length, advantages=None)
         vars(trace).update(
@@ -199,38 +199,38 @@ def _episodes(batch: TrainerCall) -> list[SimpleNamespace]:
     return [SimpleNamespace(id=trace.group, traces=[trace]) for trace in traces]
 
 
-def _experiences(batch: TrainerCall) -> list[SimpleNamespace]:
+def _make_exps(batch: TrainerCall) -> list[SimpleNamespace]:
     """Return what Trinity-RFT's advantage functions write advantages into."""
     masks = list(token_mask(batch))
     log_probs = list(_token_log_probs(batch))
-    found = _members(batch, action_mask=masks, logprobs=log_probs)
-    for one in found:
-        vars(one).update(advantages=0.0, returns=None)  # 0 stays if the sample is left out
-        one.eid = SimpleNamespace(tid=one.group, task=one.group)
-    return found
+    members = _make_members(batch, action_mask=masks, logprobs=log_probs)
+    for member in members:
+        vars(member).update(advantages=0.0, returns=None)  # 0 stays if the sample is left out
+        member.eid = SimpleNamespace(tid=member.group, task=member.group)
+    return members
 
 
-def _sample_objects(batch: TrainerCall) -> list[SimpleNamespace]:
-    samples = _members(batch)
+def _make_sample_objects(batch: TrainerCall) -> list[SimpleNamespace]:
+    samples = _make_members(batch)
     for sample in samples:
         sample.get_reward_value = lambda _args, value=sample.reward: value
     return samples
 
 
-def _trajectory_groups(batch: TrainerCall) -> list[SimpleNamespace]:
+def _make_trajectory_groups(batch: TrainerCall) -> list[SimpleNamespace]:
     rows = batch.samples.rewards.tolist()
     return [SimpleNamespace(get_total_rewards=lambda row=row: row) for row in rows]
 
 
-def _one_a_sample(values: Any, kept: Any = None) -> np.ndarray:
+def _reduce_to_samples(values: Any, masks: Any = None) -> np.ndarray:
     """Return one number for each sample from one for each of its tokens, which must be equal."""
-    found = _on_host(values)
-    if found.ndim == 1:
-        return found
+    array = _to_numpy(values)
+    if array.ndim == 1:
+        return array
     rows = (
-        found
-        if kept is None
-        else [row[mask] for row, mask in zip(found, _on_host(kept) > 0, strict=True)]
+        array
+        if masks is None
+        else [row[mask] for row, mask in zip(array, _to_numpy(masks) > 0, strict=True)]
     )
     if any(np.ptp(row) > 1e-9 for row in rows):
         raise ValueError(
@@ -240,34 +240,34 @@ def _one_a_sample(values: Any, kept: Any = None) -> np.ndarray:
     return np.array([row[0] for row in rows])
 
 
-def _on_host(values: Any) -> np.ndarray:
+def _to_numpy(values: Any) -> np.ndarray:
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, float)
 
 
 def _read_tokens(result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
     """Read (advantages, returns) or advantages: one for each token, or for each sample."""
     advantages = result[0] if isinstance(result, tuple) else result
-    return _one_a_sample(advantages, arguments.get("response_mask", arguments.get("mask")))
+    return _reduce_to_samples(advantages, arguments.get("response_mask", arguments.get("mask")))
 
 
-def _read_groups(result: Any, _arguments_of_call: Mapping[str, Any]) -> np.ndarray:
+def _read_groups(result: Any, _arguments: Mapping[str, Any]) -> np.ndarray:
     groups = result[0] if isinstance(result, tuple) else result
     return np.concatenate([np.asarray(group, float) for group in groups])
 
 
-def _read_rewards(result: Any, _arguments_of_call: Mapping[str, Any]) -> np.ndarray:
+def _read_rewards(result: Any, _arguments: Mapping[str, Any]) -> np.ndarray:
     return np.asarray(result[1], float)  # (raw rewards, what takes the place of the rewards)
 
 
 def _read_episodes(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
     nodes = (episode.traces[0].nodes[0] for episode in arguments["episodes"])
-    return np.concatenate([_one_a_sample([node.advantages or [0.0]]) for node in nodes])
+    return np.concatenate([_reduce_to_samples([node.advantages or [0.0]]) for node in nodes])
 
 
 def _read_experiences(_result: Any, arguments: Mapping[str, Any]) -> np.ndarray:
-    rows = ((np.broadcast_to(_on_host(one.advantages), one.action_mask.shape), one.action_mask)
-            for one in arguments["exps"])  # fmt: skip
-    return np.concatenate([_one_a_sample(values[None], mask[None]) for values, mask in rows])
+    rows = ((np.broadcast_to(_to_numpy(exp.advantages), exp.action_mask.shape), exp.action_mask)
+            for exp in arguments["exps"])  # fmt: skip
+    return np.concatenate([_reduce_to_samples(values[None], mask[None]) for values, mask in rows])
 
 
 _VERL: Mapping[str, Callable[[TrainerCall], Any]] = {
@@ -281,8 +281,8 @@ _VERL: Mapping[str, Callable[[TrainerCall], Any]] = {
 NAMES_GROUPS = frozenset({"index", "prompt_ids", "exps"})  # arguments that name rows' groups
 
 TRAINERS: Mapping[str, Trainer] = {
-    one.name: one
-    for one in (
+    trainer.name: trainer
+    for trainer in (
         Trainer("verl", "verl, verl-recipe, EasyR1: `register_adv_est`", _VERL, _read_tokens,
               frozenset({"token_level_rewards", "response_mask"}), {"gamma": 1.0}),
         Trainer("skyrl", "SkyRL: `AdvantageEstimatorRegistry.register`", _VERL, _read_tokens,
@@ -301,15 +301,15 @@ TRAINERS: Mapping[str, Trainer] = {
               {"prompt_ids": lambda batch: _tensor(groups_M(batch)[:, None]),
                "rewards": _rewards_M, "mask": token_mask},
               _read_tokens, frozenset({"prompt_ids", "rewards", "mask"})),
-        Trainer("prime_rl", "prime-rl: `score_group` of an algorithm", {"episodes": _episodes},
+        Trainer("prime_rl", "prime-rl: `score_group` of an algorithm", {"episodes": _make_episodes},
               _read_episodes, frozenset({"episodes"}), takes_batches=False),
-        Trainer("trinity", "Trinity-RFT: `process` of a group advantage", {"exps": _experiences},
+        Trainer("trinity", "Trinity-RFT: `process` of a group advantage", {"exps": _make_exps},
               _read_experiences, frozenset({"exps"})),
         Trainer("slime", "slime, Miles: `--custom-reward-post-process-path`",
-              {"args": _settings, "samples": _sample_objects}, _read_rewards,
+              {"args": _settings, "samples": _make_sample_objects}, _read_rewards,
               frozenset({"samples"})),
         Trainer("tinker_cookbook", "tinker-cookbook: `compute_advantages`",
-              {"trajectory_groups_P": _trajectory_groups}, _read_groups,
+              {"trajectory_groups_P": _make_trajectory_groups}, _read_groups,
               frozenset({"trajectory_groups_P"})),
         Trainer("flat", "a list of the rewards of all samples, group after group",
               {"rewards": lambda batch: batch.samples.rewards.ravel().tolist(),
@@ -327,9 +327,9 @@ def trainer_of(function: Callable[..., Any]) -> Trainer | None:
     >>> trainer_of(loop).name
     'verl'
     """
-    taken = _parameters_of(function).keys()
-    found = [one for one in TRAINERS.values() if one.known_by <= taken]
-    return max(found, key=lambda one: len(one.known_by), default=None)
+    parameters = _read_parameters(function).keys()
+    trainers = [trainer for trainer in TRAINERS.values() if trainer.known_by <= parameters]
+    return max(trainers, key=lambda trainer: len(trainer.known_by), default=None)
 
 
 def trainer_shape(
@@ -358,37 +358,39 @@ def trainer_shape(
         ValueError: If the name is unknown, the function has the parameters of no trainer, or the
             trainer does not pass an argument that the function needs.
     """
-    found = look_up("trainer", trainer, TRAINERS) if isinstance(trainer, str) else trainer
-    found = found or trainer_of(function)
-    if found is None:
-        known = "; ".join(
-            f"{one.name}: {', '.join(sorted(one.known_by))}" for one in TRAINERS.values()
+    owner = look_up("trainer", trainer, TRAINERS) if isinstance(trainer, str) else trainer
+    owner = owner or trainer_of(function)
+    if owner is None:
+        signatures = "; ".join(
+            f"{known.name}: {', '.join(sorted(known.known_by))}" for known in TRAINERS.values()
         )
         raise ValueError(
             f"{_name(function)} has the parameters of no trainer. Known trainers, with their "
-            f"parameters: {known}"
+            f"parameters: {signatures}"
         )
-    options = TrainerSettings({**found.settings, **settings})
-    _check_arguments(function, found, options)
+    options = TrainerSettings({**owner.settings, **settings})
+    _check_arguments(function, owner, options)
 
-    given = fields or {}
+    extra = fields or {}
 
     def call(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        return _call_trainer(function, found, TrainerCall.of(rewards_BN, labels_BN, given, options))
+        return _call_trainer(function, owner, TrainerCall.of(rewards_BN, labels_BN, extra, options))
 
     def mixed(function: Any, rewards_BN: np.ndarray, labels_BN: np.ndarray) -> np.ndarray:
-        batch = TrainerCall.of(rewards_BN, labels_BN, given, options)
+        batch = TrainerCall.of(rewards_BN, labels_BN, extra, options)
         order_M = np.random.default_rng(0).permutation(rewards_BN.size)
         values_M = np.empty(rewards_BN.size)
-        values_M[order_M] = _call_trainer(function, found, batch.in_order(order_M)).ravel()
+        values_M[order_M] = _call_trainer(function, owner, batch.in_order(order_M)).ravel()
         return values_M.reshape(rewards_BN.shape)
 
     def unread() -> list[str]:
-        return [name for name in settings if name not in {*_parameters_of(function), *options.used}]
+        return [
+            name for name in settings if name not in {*_read_parameters(function), *options.used}
+        ]
 
-    mixes = mixed if NAMES_GROUPS & found.arguments.keys() else None
-    name = f"{found.name} calls it"
-    return Shape(name, call, bool(fields), found.takes_batches, unread, mixes)
+    mixes = mixed if NAMES_GROUPS & owner.arguments.keys() else None
+    name = f"{owner.name} calls it"
+    return Shape(name, call, bool(fields), owner.takes_batches, unread, mixes)
 
 
 def known_shape(function: Any) -> Shape | None:
@@ -398,8 +400,8 @@ def known_shape(function: Any) -> Shape | None:
 
 def _check_arguments(function: Any, trainer: Trainer, settings: TrainerSettings) -> None:
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    needed = [name for name, one in _parameters_of(function).items()
-              if one.default is one.empty and one.kind in named]  # fmt: skip
+    needed = [name for name, parameter in _read_parameters(function).items()
+              if parameter.default is parameter.empty and parameter.kind in named]  # fmt: skip
     missing = [name for name in needed if name not in {*trainer.arguments, *settings}]
     if missing:
         raise ValueError(
@@ -413,7 +415,7 @@ def _call_trainer(function: Any, trainer: Trainer, batch: TrainerCall) -> np.nda
     given_BN = batch.samples.rewards
     rewards_BN = given_BN.astype(trainer.dtype)
     passed = replace(batch, samples=batch.samples.with_rewards(rewards_BN))
-    arguments = _arguments_of_call(function, trainer, passed)
+    arguments = _make_arguments(function, trainer, passed)
     advantages = np.asarray(trainer.read(_finish_coroutine(function(**arguments)), arguments))
     if not np.array_equal(rewards_BN, given_BN.astype(trainer.dtype), equal_nan=True):
         given_BN[...] = rewards_BN
@@ -422,16 +424,16 @@ def _call_trainer(function: Any, trainer: Trainer, batch: TrainerCall) -> np.nda
     return advantages.reshape(rewards_BN.shape).astype(trainer.dtype)
 
 
-def _arguments_of_call(function: Any, trainer: Trainer, batch: TrainerCall) -> dict[str, Any]:
+def _make_arguments(function: Any, trainer: Trainer, batch: TrainerCall) -> dict[str, Any]:
     """Return what a function takes of the trainer's arguments, and of the settings."""
-    taken = _parameters_of(function)
-    takes_all = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    params = _read_parameters(function)
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in params.values())
     of_trainer = {name: make(batch) for name, make in trainer.arguments.items()
-                  if takes_all or name in taken}  # fmt: skip
-    return of_trainer | {name: one for name, one in batch.settings.items() if name in taken}
+                  if takes_all or name in params}  # fmt: skip
+    return of_trainer | {name: value for name, value in batch.settings.items() if name in params}
 
 
-def _parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
+def _read_parameters(function: Any) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # a function in C has none

@@ -23,7 +23,7 @@ def filled(template: str, parts: Mapping[str, Any]) -> str:
     >>> filled("sum to {sum}, not to {wanted number}", {"sum": 1, "wanted number": 0})
     'sum to 1, not to 0'
     """
-    return re.sub(r"\{([^}]+)\}", lambda found: str(parts[found[1]]), template)
+    return re.sub(r"\{([^}]+)\}", lambda match: str(parts[match[1]]), template)
 
 
 def words(key: str, **parts: Any) -> str:

@@ -42,11 +42,11 @@ def _law_facts(audit: Findings) -> Facts:
     laws = {law.name: law for law in audit.laws}
     facts = {("" if law.holds else "not ") + law.name: law.says
              for law in audit.laws if law.holds is not None}  # fmt: skip
-    kept = [laws[name].says for name in TEXTS["pays"] if laws[name].holds]
+    pays = [laws[name].says for name in TEXTS["pays"] if laws[name].holds]
     scales = [laws[name].says for name in ("scale-free", "shift-free")
               if laws[name].holds is not None]  # fmt: skip
     shifts = laws["shift-free"].says if laws["shift-free"].holds is not None else ""
-    return facts | {"pays": "; it ".join(kept), "scales": "; it ".join(scales), "shifts": shifts}
+    return facts | {"pays": "; it ".join(pays), "scales": "; it ".join(scales), "shifts": shifts}
 
 
 def _doubt_facts(audit: Findings) -> Facts:
@@ -64,14 +64,14 @@ def _claim_facts(audit: Findings) -> Facts:
     batch = audit.in_batch if audit.reads_batch else None
     facts = {
         "claim": audit.claim.parts[0].label,
-        "claim match": str(batch) if batch else _match_with_distance(match),
+        "claim match": str(batch) if batch else _write_match(match),
         "claim times": factor(audit.factor_of(audit.required), 0.0 if match.holds else match.off),
         "claimed factor": factor(audit.claimed_factor or 0),
     }
     if example is not None and not audit.reads_batch:
         facts |= {
             "example": YES,
-            "others": ", ".join(kind(audit.table, one) for one in example.others),
+            "others": ", ".join(kind(audit.table, action) for action in example.others),
             "first": kind(audit.table, example.pair[0]),
             "second": kind(audit.table, example.pair[1]),
             "paid": f"{example.paid:.3g}",
@@ -82,32 +82,32 @@ def _claim_facts(audit: Findings) -> Facts:
 
 def _claim_status(audit: Findings, match: Match, batch: Batched | None) -> str:
     """Return how an estimator keeps its claim."""
-    found = audit.factor_of(audit.required)
+    multiplier = audit.factor_of(audit.required)
     if (batch.match if batch else audit.nearest) is None:
         return "nothing"
     if audit.pays["unbiased"]:
         return "kept"
     if batch and batch.draws:
         error = match.errors[0] if audit.claimed_factor else 0
-        return "drawn" if batch.is_near and audit.keeps(found, error) else "biased"
-    if not match.holds or found < 0:
+        return "drawn" if batch.is_near and audit.keeps(multiplier, error) else "biased"
+    if not match.holds or multiplier < 0:
         return "opposite" if match.holds else "biased"
-    if not audit.keeps(found):
+    if not audit.keeps(multiplier):
         return "factor"
     return "alone" if audit.estimator.is_whole else "unsure"  # alone: it takes groups and batches
 
 
 def _batch_facts(audit: Findings) -> Facts:
-    found, either = audit.in_batch, "" if audit.reads_batch else YES
+    batch, either = audit.in_batch, "" if audit.reads_batch else YES
     facts = {"mixes": YES, "either": either} if audit.mixes_groups else {}
-    if found is None:
+    if batch is None:
         return facts
-    pays = abs(found.all_wrong) > 1e-3 * found.paid.scale
+    pays = abs(batch.all_wrong) > 1e-3 * batch.paid.scale
     return facts | {
-        "batch": str(found),
-        "num groups": str(found.num_groups),
-        "one": YES if found.num_groups == 1 else "",
-        "all wrong": f"{found.all_wrong:.2g}".replace("-", "−") if pays else "",
+        "batch": str(batch),
+        "num groups": str(batch.num_groups),
+        "one": YES if batch.num_groups == 1 else "",
+        "all wrong": f"{batch.all_wrong:.2g}".replace("-", "−") if pays else "",
         "all": words("all wrong") if audit.is_binary else "of the lowest reward",
     }
 
@@ -117,9 +117,9 @@ def _objective_facts(audit: Findings) -> Facts:
     levels = np.unique(np.asarray(table.rewards))
     rewards = f"{len(levels)} from {levels[0]:g} to {levels[-1]:g}"
     if len(levels) <= MOST_WRITTEN:
-        rewards = in_a_row([f"{one:g}" for one in levels])
+        rewards = in_a_row([f"{level:g}" for level in levels])
     missing = words("missing") if "missing" in audit.estimator.habits else ""
-    alone = words("alone") if audit.reads_batch else _beside_text(audit)
+    alone = words("alone") if audit.reads_batch else _describe_batches(audit)
     size = audit.paid.num_samples
     groups = words("groups", size=size, rewards=rewards, missing=missing, alone=alone)
     facts = {"rewards": rewards, "groups": groups}
@@ -128,7 +128,7 @@ def _objective_facts(audit: Findings) -> Facts:
     facts |= {
         "match": str(near),
         "objective": near.parts[0].label,
-        "meaning": _meaning_of_match(near),
+        "meaning": _find_meaning(near),
     }
     if audit.objective is not None:
         exactly = "exactly" if audit.paid.all_orders else "exactly in orders"
@@ -138,37 +138,37 @@ def _objective_facts(audit: Findings) -> Facts:
         way = "sum" if len(near.parts) > 1 else "up" if near.factors[0] > 0 else "down"
         return facts | {way: YES}
     way = "none" if audit.curl else "unnamed"
-    return facts | _strength_facts(audit) | {way: YES, "match": _match_with_distance(near)}
+    return facts | _strength_facts(audit) | {way: YES, "match": _write_match(near)}
 
 
-def _beside_text(audit: Findings) -> str:
+def _describe_batches(audit: Findings) -> str:
     """Say in which batches it pays the same, if their size was asked for."""
-    asked = audit.tries.asked
-    if asked is None or asked not in audit.tries.looks or audit.mixes_groups:
+    num_groups = audit.tries.asked
+    if num_groups is None or num_groups not in audit.tries.looks or audit.mixes_groups:
         return ""
-    rare = len(audit.tries.looks[asked].batches_DBN) // 3
-    way = "beside all" if audit.tries.has_all(asked) else "beside drawn"
+    rare = len(audit.tries.looks[num_groups].batches_DBN) // 3
+    way = "beside all" if audit.tries.has_all(num_groups) else "beside drawn"
     return words(way, tried=audit.tries.says(), rare=rare)
 
 
-def _match_with_distance(match: Match) -> str:
+def _write_match(match: Match) -> str:
     return words("off", match=match, off=share(match.off)) if match.off else str(match)
 
 
-def _meaning_of_match(match: Match) -> str:
+def _find_meaning(match: Match) -> str:
     """Say what an objective is; nothing for sums and for rare objectives.
 
     >>> from setrl.theory.audit import audit
-    >>> _meaning_of_match(audit(lambda rewards: rewards).nearest)
+    >>> _find_meaning(audit(lambda rewards: rewards).nearest)
     'the chance that a sample is right'
     """
-    known = match.parts[0]
-    says = TEXTS["meanings"].get(known.label.partition("@")[0], "")
+    part = match.parts[0]
+    says = TEXTS["meanings"].get(part.label.partition("@")[0], "")
     if len(match.parts) > 1 or not says:
         return ""
-    if known.set_size == 1:
+    if part.set_size == 1:
         says = says.replace("at least one of K samples", "a sample")
-    return str(says.replace("K samples", f"{known.set_size} samples"))
+    return str(says.replace("K samples", f"{part.set_size} samples"))
 
 
 def _strength_facts(audit: Findings) -> Facts:
@@ -178,7 +178,7 @@ def _strength_facts(audit: Findings) -> Facts:
         return {}
     return {
         "pushed": str(audit.claim or audit.nearest),
-        "strength": in_a_row([f"{one:,.{2 if one < 10 else 0}f}" for one in strength.values()]),
+        "strength": in_a_row([f"{push:,.{2 if push < 10 else 0}f}" for push in strength.values()]),
         "rates": in_a_row([percent(rate, 0) for rate in strength]),
     }
 
@@ -187,13 +187,13 @@ def _recipe_facts(audit: Findings) -> Facts:
     facts = (
         {}
         if audit.made is None
-        else {"made": str(audit.made), "symbols": _symbols_text(audit.made)}
+        else {"made": str(audit.made), "symbols": _describe_symbols(audit.made)}
     )
     if audit.curl is not None:
         facts |= {
             "curl": f"{audit.curl.value:.3g}",
-            "curl others": ", ".join(kind(audit.table, one) for one in audit.curl.others),
-            "curl corners": ", ".join(kind(audit.table, one) for one in audit.curl.corners),
+            "curl others": ", ".join(kind(audit.table, action) for action in audit.curl.others),
+            "curl corners": ", ".join(kind(audit.table, action) for action in audit.curl.corners),
         }
     return facts
 
@@ -214,26 +214,26 @@ def _survivor_facts(audit: Findings) -> Facts:
 
 
 def _noise_facts(audit: Findings) -> Facts:
-    found = audit.variance
+    variance = audit.variance
     sizes = [
         words("size is", size=size, match=match)
         if match.holds
-        else words("size near", size=size, match=_match_with_distance(match))
+        else words("size near", size=size, match=_write_match(match))
         for size, match in audit.other_sizes.items()
     ]
     facts = {"sizes": "; in groups of ".join(sizes)}
-    if found.beside is not None and np.isfinite(found.ratio):
+    if variance.beside is not None and np.isfinite(variance.ratio):
         facts |= {
-            "variance": f"{found.ratio:.2f}",
-            "beside": TEXTS["credits"][found.beside],
-            "beside what": found.label,
+            "variance": f"{variance.ratio:.2f}",
+            "beside": TEXTS["credits"][variance.beside],
+            "beside what": variance.label,
         }
-        if np.isfinite(found.over_least):
-            facts |= {"least": f"{found.over_least:.2f}", "answers": _answers_text(audit)}
+        if np.isfinite(variance.over_least):
+            facts |= {"least": f"{variance.over_least:.2f}", "answers": _describe_answers(audit)}
     return facts
 
 
-def _answers_text(audit: Findings) -> str:
+def _describe_answers(audit: Findings) -> str:
     """Say between how many answers the policies of the audit choose."""
     num = audit.table.num_actions
     if not audit.is_binary:
@@ -241,13 +241,13 @@ def _answers_text(audit: Findings) -> str:
     return words("two answers") if num == 2 else words("answers", right=num // 2, wrong=num // 2)
 
 
-def _symbols_text(made: Made) -> str:
+def _describe_symbols(made: Made) -> str:
     """Return what the symbols of a credit mean.
 
     >>> from setrl.theory.audit.made import Made
-    >>> _symbols_text(Made("pass@4", "u − w", "", 1.0))
+    >>> _describe_symbols(Made("pass@4", "u − w", "", 1.0))
     'u is the mean score of the sets of 4 with the sample, and w of these sets without it'
-    >>> _symbols_text(Made("pass@1", "u − U", "", 1.0))
+    >>> _describe_symbols(Made("pass@1", "u − U", "", 1.0))
     "u is the sample's own score, and U the mean score of the group"
     """
     size = made.of.partition("@")[2] or "1"

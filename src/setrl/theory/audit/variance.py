@@ -76,9 +76,9 @@ def variance(library: Library, match: Match | None) -> Variance:
     own_P = of_update(field.paid, field.policies_PA)
     if match is None or len(match.parts) != 1:
         return Variance(own_P, {})
-    one = match.parts[0]
-    scale = match.factors[0] * one.set_size / field.paid.num_samples  # their factor is N/K
-    credits = library.credits(library.objectives.index(one))
+    known = match.parts[0]
+    scale = match.factors[0] * known.set_size / field.paid.num_samples  # their factor is N/K
+    credits = library.credits(library.objectives.index(known))
     payers = {
         base: field.paid.paying(scale * credit_SA)
         for base, credit_SA in credits.items()
@@ -87,7 +87,7 @@ def variance(library: Library, match: Match | None) -> Variance:
     rivals = {base: of_update(payer, field.policies_PA) for base, payer in payers.items()}
     best = least_variance(next(iter(payers.values())), field.policies_PA)
     least_P = None if best is None else of_update(best, field.policies_PA)
-    return Variance(own_P, rivals, one.label, least_P)
+    return Variance(own_P, rivals, known.label, least_P)
 
 
 def of_update(paid: Paid, policies_PA: np.ndarray) -> np.ndarray:

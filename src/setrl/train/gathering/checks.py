@@ -74,10 +74,10 @@ def check_correct(
         )
     if "correct" not in method.reads or "rewards" in method.reads or len(names_R) < 2:
         return
-    others = [name for place, name in enumerate(names_R) if place != says]
+    unread = [name for place, name in enumerate(names_R) if place != says]
     warnings.warn(
-        f"{method.name} reads only which samples are right: {', '.join(others)} "
-        f"{'has' if len(others) == 1 else 'have'} no effect on advantages; add a method that reads "
+        f"{method.name} reads only which samples are right: {', '.join(unread)} "
+        f"{'has' if len(unread) == 1 else 'have'} no effect on advantages; add a method that reads "
         f"rewards, such as methods.{method.name}(...) + 0.1 * methods.dr_grpo()",
         stacklevel=3,
     )

@@ -35,7 +35,7 @@ NOT_COLUMNS = (
 
 def checked_rewards(function: Callable[..., Any]) -> Any:
     """Return the same reward function, with errors that name it."""
-    return _checked_function(function, "reward", _reader_of_samples(read_number))
+    return _wrap_function(function, "reward", _make_sample_reader(read_number))
 
 
 def checked_labels(function: Any) -> Any:
@@ -49,25 +49,25 @@ def checked_labels(function: Any) -> Any:
             "strategy_func must be a function that returns the strategy of each sample, got "
             f"{function!r}"
         )
-    read = _reader_of_samples(read_label)
+    read = _make_sample_reader(read_label)
 
     def read_labels(values: Any, expected: int, place: str) -> list[Any]:
         values = list(values) if isinstance(values, Iterable) else values
-        found = read(values, expected, place)
+        labels = read(values, expected, place)
         say_blank(values, place)
-        return found
+        return labels
 
-    return _checked_function(function, "strategy", read_labels)
+    return _wrap_function(function, "strategy", read_labels)
 
 
 def checked_outcome(function: Callable[..., Any]) -> Any:
     """Return the same function, which says which samples are right, with errors that name it."""
-    return _checked_function(function, "correct", _reader_of_samples(read_outcome))
+    return _wrap_function(function, "correct", _make_sample_reader(read_outcome))
 
 
 def outcome_column(source: str) -> Callable[..., Values]:
     """Return a function that reads from a column which samples are right."""
-    return _column_reader(source, "correct", read_outcome)
+    return _make_column_reader(source, "correct", read_outcome)
 
 
 def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]:
@@ -80,9 +80,9 @@ def functions_of(sources: Mapping[str, Source]) -> dict[str, Callable[..., Any]]
     for name, source in sources.items():
         _check_source(name, source)
     return {
-        name: _column_reader(source, f"fields[{name!r}]", READER_OF[name])
+        name: _make_column_reader(source, f"fields[{name!r}]", READER_OF[name])
         if isinstance(source, str)
-        else _checked_field(source, name)
+        else _wrap_field(source, name)
         for name, source in sources.items()
     }
 
@@ -93,18 +93,18 @@ def name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _checked_function(function: Callable[..., Any], kind: str, read: Read) -> Any:
+def _wrap_function(function: Callable[..., Any], kind: str, read: Read) -> Any:
     name = name_of(function)
     place = f"the {kind} function {name!r}"
     log_as = f"reward/{name}" if kind == "reward" else None
 
     def call(**fields: Any) -> Any:
-        with _errors_name_place(place), _log_time_and_failures(function, log_as, fields):
+        with _name_place_in_errors(place), _log_time_and_failures(function, log_as, fields):
             values = function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
     async def call_async(**fields: Any) -> Any:
-        with _errors_name_place(place), _log_time_and_failures(function, log_as, fields):
+        with _name_place_in_errors(place), _log_time_and_failures(function, log_as, fields):
             values = await function(**own(fields))
         return read(values, len(fields["completions"]), place)
 
@@ -132,7 +132,7 @@ def _log_time_and_failures(
 
 
 @contextmanager
-def _errors_name_place(place: str) -> Iterator[None]:
+def _name_place_in_errors(place: str) -> Iterator[None]:
     """Say in which function an error was raised."""
     try:
         yield
@@ -142,24 +142,24 @@ def _errors_name_place(place: str) -> Iterator[None]:
         raise RunError(f"{place} raised {type(error).__name__}: {error}") from error
 
 
-def _reader_of_samples(convert: Callable[[Any], Any]) -> Read:
+def _make_sample_reader(convert: Callable[[Any], Any]) -> Read:
     """Make what reads one value for each sample."""
 
     def read(values: Any, expected: int, place: str) -> list[Any]:
-        wanted = f"{place} must return one value for each sample, {expected}"
+        requirement = f"{place} must return one value for each sample, {expected}"
         if not isinstance(values, Iterable):
-            raise RunError(f"{wanted}, got {values!r}")
+            raise RunError(f"{requirement}, got {values!r}")
         values = list(values)
         if len(values) != expected:
-            raise RunError(f"{wanted}, got {len(values)}")
+            raise RunError(f"{requirement}, got {len(values)}")
         return read_column(place, convert, values, "return")
 
     return read
 
 
-def _checked_field(function: Callable[..., Any], name: str) -> Any:
-    return _checked_function(
-        function, name, _read_matrix if name == PAIRS else _reader_of_samples(READER_OF[name])
+def _wrap_field(function: Callable[..., Any], name: str) -> Any:
+    return _wrap_function(
+        function, name, _read_matrix if name == PAIRS else _make_sample_reader(READER_OF[name])
     )
 
 
@@ -187,14 +187,16 @@ def _check_source(name: str, source: Source) -> None:
         )
 
 
-def _column_reader(source: str, place: str, convert: Callable[[Any], Any]) -> Callable[..., Values]:
+def _make_column_reader(
+    source: str, place: str, convert: Callable[[Any], Any]
+) -> Callable[..., Values]:
     """Make a function that returns a column of the samples' rows."""
 
     def read(**arguments: Any) -> Values:
         if source not in arguments:
             raise RunError(
                 f"{place}: the samples have no column {source!r}; they have "
-                f"{', '.join(repr(one) for one in arguments if one not in NOT_COLUMNS) or 'none'}"
+                f"{', '.join(repr(key) for key in arguments if key not in NOT_COLUMNS) or 'none'}"
             )
         return read_column(f"the column {source!r} of {place}", convert, arguments[source])
 

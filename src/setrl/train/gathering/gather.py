@@ -58,9 +58,9 @@ def arguments_of(
         **more: What functions get besides, such as `trainer_state`.
     """
     keys = dict.fromkeys(key for row in rows for key in row if key not in OF_A_ROW)
-    found: Arguments = {key: [row.get(key) for row in rows] for key in keys}
-    found |= {"prompts": list(prompts), "completions": list(completions)}
-    return found | ({} if ids is None else {"completion_ids": [*map(list, ids)]}) | more
+    arguments: Arguments = {key: [row.get(key) for row in rows] for key in keys}
+    arguments |= {"prompts": list(prompts), "completions": list(completions)}
+    return arguments | ({} if ids is None else {"completion_ids": [*map(list, ids)]}) | more
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,9 @@ class Sources:
             TypeError: If one of them is not what it must be; the message says what that is.
             ValueError: If the name of a field is not known, or `correct` names two functions.
         """
-        names_R = [functions.name_of(one) for one in rewards]
+        names_R = [functions.name_of(function) for function in rewards]
         return cls(
-            [functions.checked_rewards(one) for one in rewards],
+            [functions.checked_rewards(function) for function in rewards],
             None if strategies is None else functions.checked_labels(strategies),
             correct if isinstance(correct, int) else outcome_of(correct, rewards, names_R),
             functions.functions_of(fields or {}),
@@ -177,9 +177,9 @@ class Asked:
     among: Processes
 
     def __post_init__(self) -> None:
-        self._answers = [(part, self._ask(part, f)) for part, f in self.sources.parts()]
+        self._answers = [(part, self._ask_part(part, f)) for part, f in self.sources.parts()]
 
-    def _ask(self, part: str, function: Function) -> Callable[[], list[Any]]:
+    def _ask_part(self, part: str, function: Function) -> Callable[[], list[Any]]:
         of_pairs = part == f"fields.{PAIRS}"
         return self._ask_by_prompt(function) if of_pairs else self._ask_by_row(function)
 
@@ -195,15 +195,15 @@ class Asked:
             rewards_R: The column of each reward, where the engine has called the functions.
             cut: Which samples of this process were cut at the length limit.
         """
-        found = [(part, answer()) for part, answer in self._answers]
-        asked = len(self.sources.rewards)
-        named: dict[str, Any] = dict(found[asked:])
-        prompts, texts, tokens, is_cut = zip(*self._samples_with_prompts(cut), strict=True)
+        parts = [(part, answer()) for part, answer in self._answers]
+        num_rewards = len(self.sources.rewards)
+        named: dict[str, Any] = dict(parts[num_rewards:])
+        prompts, texts, tokens, is_cut = zip(*self._exchange_samples(cut), strict=True)
         n, fields = self.num_samples, self.sources.fields
         return Columns(
             list(prompts[::n]),
             [list(texts[start : start + n]) for start in range(0, len(texts), n)],
-            [column for _, column in found[:asked]] if rewards_R is None else rewards_R,
+            [column for _, column in parts[:num_rewards]] if rewards_R is None else rewards_R,
             None if cut is None else is_cut,
             named.get(STRATEGY),
             {name: named[f"fields.{name}"] for name in fields},
@@ -212,14 +212,14 @@ class Asked:
             None if None in tokens else tokens,
         )
 
-    def _samples_with_prompts(self, cut: Sequence[bool] | None) -> list[tuple[Any, ...]]:
+    def _exchange_samples(self, cut: Sequence[bool] | None) -> list[tuple[Any, ...]]:
         """Return the prompt, the text, the length and the end of each sample."""
-        said = self.arguments
-        size = len(said["completions"])
-        lengths = map(len, said["completion_ids"]) if "completion_ids" in said else [None] * size
-        spoken = map(prompt_text, said["prompts"]), map(sample_text, said["completions"])
+        lists = self.arguments
+        size = len(lists["completions"])
+        lengths = map(len, lists["completion_ids"]) if "completion_ids" in lists else [None] * size
+        texts = map(prompt_text, lists["prompts"]), map(sample_text, lists["completions"])
         is_cut = [None] * size if cut is None else cut
-        return self.among.exchange([*zip(*spoken, lengths, is_cut, strict=True)])
+        return self.among.exchange([*zip(*texts, lengths, is_cut, strict=True)])
 
     def _ask_by_row(self, function: Function) -> Callable[[], list[Any]]:
         answer = self._start_call(function, self.arguments)
@@ -240,18 +240,18 @@ class Asked:
         """
 
         def matrices() -> list[Any]:
-            own = self.among.share(self._arguments_by_prompt())
-            return self.among.exchange([self._start_call(function, group)() for group in own])
+            groups = self.among.share(self._group_arguments())
+            return self.among.exchange([self._start_call(function, group)() for group in groups])
 
         return matrices
 
-    def _arguments_by_prompt(self) -> list[Arguments]:
+    def _group_arguments(self) -> list[Arguments]:
         """Return the arguments of each prompt, over all processes."""
-        said, n = self.arguments, self.num_samples
-        keys = [k for k, one in said.items() if isinstance(one, list) and k not in OF_A_PROCESS]
-        own = [{key: said[key][i] for key in keys} for i in range(len(said["completions"]))]
-        rows = self.among.exchange(own)
-        state = {key: said[key] for key in ("trainer_state",) if key in said}
+        lists, n = self.arguments, self.num_samples
+        keys = [k for k, v in lists.items() if isinstance(v, list) and k not in OF_A_PROCESS]
+        own_rows = [{key: lists[key][i] for key in keys} for i in range(len(lists["completions"]))]
+        rows = self.among.exchange(own_rows)
+        state = {key: lists[key] for key in ("trainer_state",) if key in lists}
         return [
             {key: [row[key] for row in rows[start : start + n]] for key in keys} | state
             for start in range(0, len(rows), n)
@@ -269,8 +269,8 @@ def judged(
     judgements, times = queue.collect(among.share(groups))
     if among.count > 1:
         parts = among.exchange([(judgements, times.used)])
-        judgements = [one for part, _ in parts for one in part]
-        used = {name: sum(of[name] for _, of in parts) for name in times.used}
+        judgements = [judgement for part, _ in parts for judgement in part]
+        used = {name: sum(counts[name] for _, counts in parts) for name in times.used}
         times = replace(times, unknown=unknown_share(judgements), used=used)
     return replace(columns, strategies=judgements), times
 

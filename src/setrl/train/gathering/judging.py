@@ -68,9 +68,12 @@ class JudgeQueue:
                 self.ask(group)
             judgements = [self._questions[group].answer.result() for group in groups]
             now_s = time.perf_counter()  # an answer may arrive before its time is recorded
-            open_s = [(one.asked_s, one.answered_s or now_s) for one in self._questions.values()]
-        judgements = [one.read(len(group), self.judge)
-                      for group, one in zip(groups, judgements, strict=True)]  # fmt: skip
+            open_s = [
+                (question.asked_s, question.answered_s or now_s)
+                for question in self._questions.values()
+            ]
+        judgements = [judgement.read(len(group), self.judge)
+                      for group, judgement in zip(groups, judgements, strict=True)]  # fmt: skip
         waited_s = time.perf_counter() - start_s
         self._questions = {}
         before, self._used = self._used, usage_of(self.judge)
@@ -81,7 +84,7 @@ class JudgeQueue:
 
 def unknown_share(judgements: Sequence[Judgement]) -> float:
     """Return the share of the prompts that could not be judged; 0 without prompts."""
-    return sum(one.labels_N is None for one in judgements) / max(len(judgements), 1)
+    return sum(judgement.labels_N is None for judgement in judgements) / max(len(judgements), 1)
 
 
 def usage_of(judge: Judge) -> dict[str, float]:
@@ -92,13 +95,13 @@ def usage_of(judge: Judge) -> dict[str, float]:
     counts = getattr(judge, "counts", None)
     if not isinstance(counts, Usage):
         return {}
-    found = {
+    usage = {
         "requests": float(counts.requests),
         "prompt_tokens": float(counts.prompt_tokens),
         "reply_tokens": float(counts.reply_tokens),
     }
     prices = getattr(getattr(judge, "endpoint", None), "prices", None) or Prices()
-    return found if prices == Prices() else {**found, "cost": counts.cost(prices)}
+    return usage if prices == Prices() else {**usage, "cost": counts.cost(prices)}
 
 
 def _record_time(question: _Question) -> None:

@@ -37,13 +37,13 @@ def strategy_names(batch: ScoredBatch, name_of: NameOf | None) -> Names | None:
 
 def batch_metrics(batch: ScoredBatch, names_BN: Names | None = None) -> dict[str, float]:
     """Measure a batch of samples: flat metrics, `stage/quantity`."""
-    metrics = _sample_metrics(batch)
+    metrics = _measure_samples(batch)
     if names_BN is not None:
-        metrics |= _strategy_shares(names_BN)
+        metrics |= _measure_shares(names_BN)
     if batch.judging is not None:
         metrics |= {"judge/unknown": batch.judging.unknown, "judge/hidden": batch.judging.hidden}
         metrics |= {f"judge/{name}": value for name, value in batch.judging.used.items()}
-    return metrics | _advantage_metrics(batch)
+    return metrics | _measure_advantages(batch)
 
 
 def evaluation_metrics(batch: ScoredBatch) -> dict[str, list[float]]:
@@ -53,7 +53,7 @@ def evaluation_metrics(batch: ScoredBatch) -> dict[str, list[float]]:
         The values of each metric, whose mean over all batches is logged: for pass@k one of each
         prompt with k graded samples or more, so that each prompt counts once.
     """
-    values = {key: [value] for key, value in _sample_metrics(batch).items()}
+    values = {key: [value] for key, value in _measure_samples(batch).items()}
     return {**values, **_pass_at_powers(batch.samples.correct)} if has_outcomes(batch) else values
 
 
@@ -70,7 +70,7 @@ def _pass_at_powers(correct_BN: np.ndarray) -> dict[str, list[float]]:
     return passed
 
 
-def _sample_metrics(batch: ScoredBatch) -> dict[str, float]:
+def _measure_samples(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
     metrics = {
         "reward/mean": mean_of(batch.samples.rewards),
@@ -80,7 +80,7 @@ def _sample_metrics(batch: ScoredBatch) -> dict[str, float]:
         metrics["reward/pass@1"] = mean_of(batch.samples.correct)
         metrics["reward/ungraded"] = mean_of(np.isnan(batch.samples.correct))
     if batch.samples.strategies is not None:
-        metrics |= _strategy_metrics(batch, batch.samples.strategies)
+        metrics |= _measure_strategies(batch, batch.samples.strategies)
     return metrics
 
 
@@ -89,7 +89,7 @@ def has_outcomes(batch: ScoredBatch) -> bool:
     return not np.isnan(batch.samples.correct).all()
 
 
-def _strategy_metrics(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
+def _measure_strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
     """Measure the strategies of the samples that have a label; NaN if none has."""
     known_BN = ~np.isnan(strategies_BN)
     is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
@@ -117,20 +117,20 @@ def _strategy_metrics(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str
 def _count_strategies(strategies_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
     """Count how many of the kept samples of each prompt use each strategy."""
     rows = zip(strategies_BN, kept_BN, strict=True)
-    return [Counter(row[kept].tolist()) for row, kept in rows]
+    return [Counter(strategies_N[kept_N].tolist()) for strategies_N, kept_N in rows]
 
 
-def _strategy_shares(names_BN: Names) -> dict[str, float]:
+def _measure_shares(names_BN: Names) -> dict[str, float]:
     """Return the share of each strategy in all samples; an unreadable sample has no strategy."""
     count = Counter(name for names in names_BN for name in names if name is not None)
     num_samples = sum(len(names) for names in names_BN)
     shown = dict(count.most_common(NAMES_SHOWN))
-    if others := count.total() - sum(shown.values()):
-        shown["other"] = shown.get("other", 0) + others
+    if num_unshown := count.total() - sum(shown.values()):
+        shown["other"] = shown.get("other", 0) + num_unshown
     return {f"strategies/share/{name}": times / num_samples for name, times in shown.items()}
 
 
-def _advantage_metrics(batch: ScoredBatch) -> dict[str, float]:
+def _measure_advantages(batch: ScoredBatch) -> dict[str, float]:
     values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
     correct_BN = batch.samples.correct
     against = {
@@ -140,7 +140,7 @@ def _advantage_metrics(batch: ScoredBatch) -> dict[str, float]:
     return {
         **(against if has_outcomes(batch) else {}),
         DEAD_GROUPS: mean_of(dead_groups(batch)),
-        "reward/dead_groups": mean_of(_equal_rewards(batch.samples.rewards)),
+        "reward/dead_groups": mean_of(_find_equal_rewards(batch.samples.rewards)),
         "advantage/left_out": mean_of(~usable_BN),
         "advantage/skipped": mean_of(batch.advantages.skipped_B),
     }
@@ -156,7 +156,7 @@ def dead_groups(batch: ScoredBatch) -> np.ndarray:
     return (batch.advantages.values_BN == 0).all(axis=1)
 
 
-def _equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
+def _find_equal_rewards(rewards_BN: np.ndarray) -> np.ndarray:
     """Return which of the prompts with a reward a filter on their variance would drop, bool."""
     rewards_BN = rewards_BN[~np.isnan(rewards_BN).all(axis=1)]
     return np.nanmax(rewards_BN, axis=1) <= np.nanmin(rewards_BN, axis=1)
@@ -168,11 +168,11 @@ def mean_of(values: Any) -> float:
     Normalised rewards have a mean of 0, and their sum in floating point some -2.78e-17.
     """
     array = np.asarray(values, dtype=float)
-    known = array[~np.isnan(array)]
-    if not known.size:
+    numbers = array[~np.isnan(array)]
+    if not numbers.size:
         return float("nan")
-    mean = float(known.mean())
-    return 0.0 if abs(mean) <= EPS * np.abs(known).max() else mean
+    mean = float(numbers.mean())
+    return 0.0 if abs(mean) <= EPS * np.abs(numbers).max() else mean
 
 
 def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> li
     that `setrl credit` gives a record the same advantages again. Pairs are left out: there are too
     many.
     """
-    columns, others = _record_columns(batch, names_BN), _advantages_by_others(batch)
+    columns, compared = _list_columns(batch, names_BN), _credit_by_others(batch)
     return [
         record_of(
             f"{step}/{b}",
@@ -191,45 +191,43 @@ def rollout_records(batch: ScoredBatch, names_BN: Names | None, step: int) -> li
             {key: values_BN[b] for key, values_BN in columns.items()},
             step=step,
             **_mark_unjudged(batch, b),
-            counterfactual={name: values_BN[b].tolist() for name, values_BN in others.items()},
+            counterfactual={name: values_BN[b].tolist() for name, values_BN in compared.items()},
         )
         for b, prompt in enumerate(batch.samples.prompts)
     ]
 
 
-def _record_columns(
-    batch: ScoredBatch, names_BN: Names | None
-) -> dict[str, Sequence[Sequence[Any]]]:
+def _list_columns(batch: ScoredBatch, names_BN: Names | None) -> dict[str, Sequence[Sequence[Any]]]:
     """Return what records say of samples: key of a sample → the values of all samples."""
     samples = batch.samples
-    said = {
+    columns = {
         "text": samples.texts,
         "reward": samples.rewards.tolist(),
         "correct": [
-            [None if np.isnan(one) else bool(one) for one in row]
+            [None if np.isnan(outcome) else bool(outcome) for outcome in row]
             for row in samples.correct.tolist()
         ],
         "strategy": samples.labels("strategies"),
         "read": names_BN,
-        **{key: _field_values(samples, name) for name, key in FIELDS.items()},
+        **{key: _read_field(samples, name) for name, key in FIELDS.items()},
         "tokens": None if samples.tokens is None else samples.tokens.tolist(),
         "advantage": batch.advantages.values_BN.tolist(),
     }
-    return {key: values_BN for key, values_BN in said.items() if values_BN is not None}
+    return {key: values_BN for key, values_BN in columns.items() if values_BN is not None}
 
 
-def _field_values(samples: Samples, name: str) -> Sequence[Sequence[Any]] | None:
+def _read_field(samples: Samples, name: str) -> Sequence[Sequence[Any]] | None:
     values_BN = samples.columns.get(name)
     return samples.labels(name) if values_BN is None or name in LABELS else values_BN.tolist()
 
 
-def _advantages_by_others(batch: ScoredBatch) -> dict[str, np.ndarray]:
+def _credit_by_others(batch: ScoredBatch) -> dict[str, np.ndarray]:
     """Return the advantages by three other methods; K is in the name, and the same for all arms."""
     k = min(COMPARED_K, batch.samples.num_samples - 1)
-    others = {"grpo": methods.dr_grpo(), f"maxpo@{k}": methods.maxpo(k)}
+    compared = {"grpo": methods.dr_grpo(), f"maxpo@{k}": methods.maxpo(k)}
     if batch.samples.strategies is not None:
-        others[f"poly_epo@{k}"] = methods.poly_epo(k)
-    return {name: other.advantages(batch.samples).values_BN for name, other in others.items()}
+        compared[f"poly_epo@{k}"] = methods.poly_epo(k)
+    return {name: method.advantages(batch.samples).values_BN for name, method in compared.items()}
 
 
 def _mark_unjudged(batch: ScoredBatch, b: int) -> dict[str, Any]:

@@ -76,11 +76,11 @@ class Scorer:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        own = getattr(self.task, "correct", None)  # a task of a user may not have it
+        correct = getattr(self.task, "correct", None)  # a task of a user may not have it
         self._sources = Sources.of(
             self.task.rewards if self.rewards is None else self.rewards,
             None if self.judge is not None else self.task.strategy.function,
-            own if self.correct is None else self.correct,
+            correct if self.correct is None else self.correct,
             self.fields,
         )
         self._queue = None if self.judge is None else JudgeQueue(self.judge)
@@ -90,7 +90,7 @@ class Scorer:
     def ask_ahead(self, group: SampledGroup) -> None:
         """Ask a judge that answers in the background, while other groups are sampled."""
         if self._queue is not None:
-            self._queue.ask(_question_about(group))
+            self._queue.ask(_make_question(group))
 
     def score(
         self,
@@ -132,11 +132,9 @@ class Scorer:
 
     def _gather_columns(self, groups: Sequence[SampledGroup]) -> Columns:
         """Ask the functions of the task about the samples."""
-        asked = self._sources.ask(
-            {**_arguments_of_groups(groups), **self.more}, len(groups[0].texts_N)
-        )
+        asked = self._sources.ask({**_make_arguments(groups), **self.more}, len(groups[0].texts_N))
         columns = asked.columns(cut=[cut for group in groups for cut in group.cut_N])
-        return replace(columns, prompts_B=[_question_about(group).prompt for group in groups])
+        return replace(columns, prompts_B=[_make_question(group).prompt for group in groups])
 
 
 def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
@@ -148,19 +146,19 @@ def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:
         )
 
 
-def _question_about(group: SampledGroup) -> Group:
+def _make_question(group: SampledGroup) -> Group:
     return Group.of_texts(group.problem.prompt, tuple(group.texts_N))
 
 
-def _arguments_of_groups(groups: Sequence[SampledGroup]) -> dict[str, Any]:
+def _make_arguments(groups: Sequence[SampledGroup]) -> dict[str, Any]:
     """Make what functions receive about the samples of all groups."""
     samples = [(group, i) for group in groups for i in range(len(group.texts_N))]
     return arguments_of(
         [group.prompt for group, _ in samples],
         [
-            one
+            sample
             for group in groups
-            for one in as_samples(group.texts_N, not isinstance(group.prompt, str))
+            for sample in as_samples(group.texts_N, not isinstance(group.prompt, str))
         ],
         [group.ids_N[i] for group, i in samples],
         [group.problem.columns for group, _ in samples],

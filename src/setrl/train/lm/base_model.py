@@ -52,11 +52,11 @@ def make_base(
     examples = corpus_examples(spec, tokenizer)
     model = taught_model(tokenizer, spec.sizes, examples, course, "base model", show_progress)
     if show_progress:
-        _say_what_it_can_do(model, spec, tokenizer, max(len(one.sample) for one in examples))
+        _report_accuracy(model, spec, tokenizer, max(len(example.sample) for example in examples))
     return model, tokenizer
 
 
-def _say_what_it_can_do(
+def _report_accuracy(
     model: PreTrainedModel, spec: BaseSpec, tokenizer: PreTrainedTokenizerFast, longest: int
 ) -> None:
     """Say on stderr what a new base model can do, and warn of one that can do nothing.
@@ -65,17 +65,17 @@ def _say_what_it_can_do(
     """
     rng = np.random.default_rng(0)
     prompts = [spec.author.corpus_problem(rng).prompt for _ in range(LOOKED_AT)]
-    texts = [one for [one] in sample(model, tokenizer, prompts, 1, longest)]
+    texts = [text for [text] in sample(model, tokenizer, prompts, 1, longest)]
     readings = [spec.author.read(*pair) for pair in zip(prompts, texts, strict=True)]
-    right = [one.strategy for one in readings if one.correct]
-    said = f"base model: right in {len(right)}/{LOOKED_AT} samples of training problems"
-    said += f", by {count(len(set(right)), 'strategy')}"
-    if not right:
-        said += (
+    strategies = [reading.strategy for reading in readings if reading.correct]
+    message = f"base model: right in {len(strategies)}/{LOOKED_AT} samples of training problems"
+    message += f", by {count(len(set(strategies)), 'strategy')}"
+    if not strategies:
+        message += (
             "; methods learn nothing from a model that is never right: set base_corpus or "
             "base_layers higher, or take easier problems"
         )
-    print(said, file=sys.stderr)
+    print(message, file=sys.stderr)
 
 
 def corpus_examples(spec: BaseSpec, tokenizer: PreTrainedTokenizerFast) -> list[TextExample]:
@@ -104,12 +104,12 @@ def base_of_run(resolved: ResolvedConfig, run_dir: Path) -> str:
 def run_inputs(resolved: ResolvedConfig, run_dir: Path) -> Digests:
     """Return the fingerprints of all that a run's results depend on besides its config."""
     base, name = base_of_run(resolved, run_dir), resolved.config.model or BASE
-    found = dict(inputs_of(resolved.config))
+    inputs = dict(inputs_of(resolved.config))
     if Path(base).is_absolute():
-        found |= model_digests(name, Path(base))
+        inputs |= model_digests(name, Path(base))
     elif (commit := hub_commit(base)) is not None:
-        found[name] = commit
+        inputs[name] = commit
     for split in resolved.used_splits:
         if problems := resolved.task.digest(split):
-            found[f"the problems of the split {split!r} of {resolved.task.name}"] = problems
-    return found
+            inputs[f"the problems of the split {split!r} of {resolved.task.name}"] = problems
+    return inputs

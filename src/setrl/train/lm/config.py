@@ -89,8 +89,8 @@ class ArmKeys(Section):
     @classmethod
     def split(cls, keys: Mapping[str, Any], at: str = "") -> tuple[Self, dict[str, Any]]:
         """Return these keys of an arm, and the keys of its method."""
-        own = {key: keys[key] for key in cls.__annotations__ if key in keys}
-        return cls.of(own, at), {key: value for key, value in keys.items() if key not in own}
+        chosen = {key: keys[key] for key in cls.__annotations__ if key in keys}
+        return cls.of(chosen, at), {key: value for key, value in keys.items() if key not in chosen}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,12 +234,12 @@ class ComparisonConfig(RunConfig):
             return
         EngineSpec.of(self.engine, "engine")
         require(self.model is not None, "model", "name the model of the server", self.model)
-        for key, usual in NO_EFFECT.items():
+        for key, default in NO_EFFECT.items():
             value = getattr(self, key)
-            require(value == usual, key, f"be {usual!r} with the key `engine`", value)
+            require(value == default, key, f"be {default!r} with the key `engine`", value)
         for name, source in self.fields.items():
-            must = "be a function or a column with the key `engine`"
-            require(source != fields.MEAN_LOGPROB, f"fields.{name}", must, source)
+            requirement = "be a function or a column with the key `engine`"
+            require(source != fields.MEAN_LOGPROB, f"fields.{name}", requirement, source)
 
     def _check_model(self) -> None:
         """Refuse keys that need a model of transformers, where one is made from scratch."""
@@ -256,28 +256,28 @@ class ComparisonConfig(RunConfig):
 
     def _check_sizes(self) -> None:
         n, size = self.samples_per_prompt, self.micro_batch_size
-        must = "be at least 2 (credit compares the samples of a prompt)"
-        require(n >= 2, "samples_per_prompt", must, n)
+        requirement = "be at least 2 (credit compares the samples of a prompt)"
+        require(n >= 2, "samples_per_prompt", requirement, n)
         samples = self.prompts_per_step * n
         divides = size is None or samples % size == 0
-        must = f"divide prompts_per_step × samples_per_prompt = {samples}"
-        require(divides, "micro_batch_size", must, size)
+        requirement = f"divide prompts_per_step × samples_per_prompt = {samples}"
+        require(divides, "micro_batch_size", requirement, size)
         every, updates = self.checkpoint_every, self.num_iterations
-        must = f"be a multiple of num_iterations={updates}, so that no batch is cut in two"
-        require(every % updates == 0, "checkpoint_every", must, every)
+        requirement = f"be a multiple of num_iterations={updates}, so that no batch is cut in two"
+        require(every % updates == 0, "checkpoint_every", requirement, every)
 
     def _check_arm(self, arm: str) -> None:
         keys, _ = ArmKeys.split(self.arms[arm], f"arms.{arm}")
         for key in ("beta", "entropy_coef"):
             value = getattr(keys, key)
-            must = "be 0 with the key `engine`: the protocol has no such term"
-            require(self.engine is None or value == 0, f"arms.{arm}.{key}", must, value)
+            requirement = "be 0 with the key `engine`: the protocol has no such term"
+            require(self.engine is None or value == 0, f"arms.{arm}.{key}", requirement, value)
 
     @classmethod
     def _with_folder(cls, values: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the values with the folder in which the paths of task and fields start."""
-        task, own, folder = values.get("task"), values.get("fields"), path.resolve().parent
+        task, field_specs, folder = values.get("task"), values.get("fields"), path.resolve().parent
         values = {**values, "arms": arms_with_folder(values.get("arms"), str(folder))}
-        if own is not None:
-            values = {**values, "fields": fields.with_folder(own, path)}
+        if field_specs is not None:
+            values = {**values, "fields": fields.with_folder(field_specs, path)}
         return values if task is None else {**values, "task": with_folder(task, path)}

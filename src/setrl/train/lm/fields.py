@@ -67,8 +67,8 @@ def _check_form_of_source(name: str, spec: Any) -> None:
         return
     forms = FORMS if name != PAIRS else "{function: module:name}"
     also = f"{BY_NAME[name]}, " if name in BY_NAME else ""
-    given = {k: v for k, v in spec.items() if k != "folder"} if isinstance(spec, Mapping) else spec
-    raise ValueError(f"{name} must be {also}{forms}, got {given!r}")
+    source = {k: v for k, v in spec.items() if k != "folder"} if isinstance(spec, Mapping) else spec
+    raise ValueError(f"{name} must be {also}{forms}, got {source!r}")
 
 
 def fields_with_source(specs: Mapping[str, Any], task: Task) -> set[str]:
@@ -84,15 +84,15 @@ def sources(specs: Mapping[str, Any], reads: Sequence[str], task: Task) -> dict[
     Raises:
         ConfigError: If a function cannot be loaded, or the task reads no answers.
     """
-    known = {ANSWERS: FINAL_ANSWER, **specs}
+    all_specs = {ANSWERS: FINAL_ANSWER, **specs}
     return {
-        name: _source_of_field(known[name], task)
+        name: _make_source(all_specs[name], task)
         for name in FURTHER
-        if name in reads and name in known
+        if name in reads and name in all_specs
     }
 
 
-def _source_of_field(spec: Any, task: Task) -> Source | MeanLogprob:
+def _make_source(spec: Any, task: Task) -> Source | MeanLogprob:
     if spec == FINAL_ANSWER:
         if task.answers is None:
             raise ConfigError(f"fields: {task.name} reads no answers: give answers {FORMS}")

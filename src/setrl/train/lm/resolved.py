@@ -61,7 +61,7 @@ class BaseSpec:
     def as_record(self) -> dict[str, Any]:
         """Return the record in the model's folder: these values, and a hash of the domains."""
         keys = {f"base_{key}": value for key, value in vars(self).items() if key != "author"}
-        domain = {"domain": repr(self.author), "source": _source_hash(self.author)}
+        domain = {"domain": repr(self.author), "source": _hash_sources(self.author)}
         return {"schema_version": 1, **domain, **keys}
 
     @property
@@ -74,16 +74,16 @@ class BaseSpec:
         return cache / f"base-{self.author.name}-{self.fingerprint}"
 
 
-def _source_hash(author: Author) -> str:
+def _hash_sources(author: Author) -> str:
     """Return a hash of the source files that decide what an author writes.
 
     Our domains share files. Domains of a user may use ours, and other modules next to their own.
     """
-    own, ours = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
-    sources = sorted(ours.rglob("*.py"))
-    if not own.is_relative_to(ours):
-        is_user = not own.is_relative_to(ours.parent)
-        sources = [*sources, *sorted(own.parent.glob("*.py"))] if is_user else [own]
+    author_file, domains_folder = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
+    sources = sorted(domains_folder.rglob("*.py"))
+    if not author_file.is_relative_to(domains_folder):
+        is_user = not author_file.is_relative_to(domains_folder.parent)
+        sources = [*sources, *sorted(author_file.parent.glob("*.py"))] if is_user else [author_file]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
@@ -133,23 +133,23 @@ def resolve_arm(
     Raises:
         ValueError: If the method does not fit the task, the fields or N.
     """
-    own, spec = ArmKeys.split(keys)
+    arm_keys, spec = ArmKeys.split(keys)
     schedule = partial(method_config.from_config, spec)
     method = schedule()
-    judge = task.strategy.judge if own.judge is None else own.judge
-    given = fields.fields_with_source(field_specs, task)
-    given |= {STRATEGIES} if judge is not None or task.strategy.is_known else set()
-    given |= {"families"} if isinstance(judge, Mapping) and judge.get("families") else set()
+    judge = task.strategy.judge if arm_keys.judge is None else arm_keys.judge
+    field_names = fields.fields_with_source(field_specs, task)
+    field_names |= {STRATEGIES} if judge is not None or task.strategy.is_known else set()
+    field_names |= {"families"} if isinstance(judge, Mapping) and judge.get("families") else set()
     for progress in (0.0, 1.0):
-        _try_method(schedule(progress), num_samples, given)
+        _try_method(schedule(progress), num_samples, field_names)
     return ResolvedArm(
         name,
         method,
         schedule if schedules.has_schedule(method_config.with_schedules(spec)) else None,
         judge,
         fields.sources(field_specs, method.reads, task),
-        own.beta,
-        own.entropy_coef,
+        arm_keys.beta,
+        arm_keys.entropy_coef,
     )
 
 
@@ -160,14 +160,14 @@ def _key_of_field(name: str) -> str:
     return f"add fields: {{{name}: …}}, with {fields.FORMS}"
 
 
-def _try_method(method: AnyMethod, num_samples: int, given: set[str]) -> None:
+def _try_method(method: AnyMethod, num_samples: int, field_names: set[str]) -> None:
     """Give the method one prompt's samples, so that an error shows before the training."""
-    check_method(method, num_samples, "samples_per_prompt", given, _key_of_field)
+    check_method(method, num_samples, "samples_per_prompt", field_names, _key_of_field)
     zeros = np.zeros((1, num_samples))
-    made: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
-    if "pairs" in made:
-        made["pairs"] = np.zeros((1, num_samples, num_samples))
-    method.advantages(zeros, rng=0, **made)
+    columns: dict[str, Any] = {name: zeros for name in method.reads if name != "rewards"}
+    if "pairs" in columns:
+        columns["pairs"] = np.zeros((1, num_samples, num_samples))
+    method.advantages(zeros, rng=0, **columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,22 +257,22 @@ class ResolvedConfig:
     @property
     def ignored_rewards(self) -> list[str]:
         """Which arms read none of the further rewards, in sentences."""
-        further = [one.__name__ for one in self.task.rewards]
+        reward_names = [reward.__name__ for reward in self.task.rewards]
         if self.task.correct is None:
-            del further[self.task.combine.outcome_place]
+            del reward_names[self.task.combine.outcome_place]
         ignoring = {
             arm: ", ".join(f"{key}: {value}" for key, value in self.config.arms[arm].items())
-            for arm, one in self.arms.items()
-            if "correct" in one.method.reads and "rewards" not in one.method.reads
+            for arm, resolved_arm in self.arms.items()
+            if "correct" in resolved_arm.method.reads and "rewards" not in resolved_arm.method.reads
         }
         return [
             f"arm {arm}: {self.arms[arm].method.name} reads only which samples are right: "
-            f"{in_a_row(further)} {'has' if len(further) == 1 else 'have'} no effect on "
+            f"{in_a_row(reward_names)} {'has' if len(reward_names) == 1 else 'have'} no effect on "
             f"advantages. To pay for more, write {arm}: {{method: sum, of: [{{{keys}}}, "
             "{method: dr_grpo, weight: 0.1}]}, and gate: sample at a further reward, so that it "
             "pays no wrong sample"
             for arm, keys in ignoring.items()
-            if further
+            if reward_names
         ]
 
     def eval_problems(self, split: str) -> int:
@@ -300,7 +300,7 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
         DataError: If the problems of the task are damaged.
     """
     task = _make_task(config)
-    splits = _chosen_splits(config.eval_splits, task)
+    splits = _choose_splits(config.eval_splits, task)
     for split in config.eval_problems if isinstance(config.eval_problems, Mapping) else ():
         require(split in splits, "eval_problems", f"name splits of {', '.join(splits)}", split)
     return ResolvedConfig(
@@ -308,8 +308,8 @@ def resolve(config: ComparisonConfig) -> ResolvedConfig:
         task=task,
         truncation=_make_truncation(config),
         stop_rule=_make_stop_rule(config.stop_rule),
-        rewards=_training_rewards(config, task),
-        form=_prompt_form(config, task.form),
+        rewards=_make_training_rewards(config, task),
+        form=_make_prompt_form(config, task.form),
         sample_tokens=config.max_new_tokens or task.max_new_tokens,
         eval_splits=splits,
         engine=None if config.engine is None else EngineSpec.of(config.engine, "engine"),
@@ -325,11 +325,11 @@ def _make_task(config: ComparisonConfig) -> Task:
     return task
 
 
-def _chosen_splits(wanted: tuple[str, ...] | None, task: Task) -> tuple[str, ...]:
-    known = task.splits
-    for split in wanted or ():
-        require(split in known, "eval_splits", f"be of {', '.join(known)}", split)
-    return tuple(split for split in known if split != TRAIN) if wanted is None else wanted
+def _choose_splits(chosen: tuple[str, ...] | None, task: Task) -> tuple[str, ...]:
+    splits = task.splits
+    for split in chosen or ():
+        require(split in splits, "eval_splits", f"be of {', '.join(splits)}", split)
+    return tuple(split for split in splits if split != TRAIN) if chosen is None else chosen
 
 
 def _make_arm(arm: str, config: ComparisonConfig, task: Task) -> ResolvedArm:
@@ -337,7 +337,7 @@ def _make_arm(arm: str, config: ComparisonConfig, task: Task) -> ResolvedArm:
         return resolve_arm(arm, config.arms[arm], task, config.fields, config.samples_per_prompt)
 
 
-def _training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...]:
+def _make_training_rewards(config: ComparisonConfig, task: Task) -> tuple[Reward, ...]:
     """Return the reward functions of a task for training, its outcome wrapped."""
     if config.wrap_reward is None:
         return task.rewards
@@ -359,10 +359,10 @@ def _make_stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
         return None if settings is None else names.call("stop_rule", StopRule, settings)
 
 
-def _prompt_form(config: ComparisonConfig, form: PromptForm) -> PromptForm:
+def _make_prompt_form(config: ComparisonConfig, form: PromptForm) -> PromptForm:
     """Return how models see prompts; the trainer's own `chat_template_kwargs` come first."""
-    own = config.trainer.get("chat_template_kwargs") or {}
-    return replace(form, options={**form.options, **own})
+    options = config.trainer.get("chat_template_kwargs") or {}
+    return replace(form, options={**form.options, **options})
 
 
 def _make_base_spec(config: ComparisonConfig, task: Task) -> BaseSpec | None:
@@ -372,4 +372,4 @@ def _make_base_spec(config: ComparisonConfig, task: Task) -> BaseSpec | None:
         author = task.author
     assert author is not None  # a file needs the key `model`
     keys = {key: value for key, value in vars(config).items() if key.startswith("base_")}
-    return BaseSpec(author, **{key.removeprefix("base_"): one for key, one in keys.items()})
+    return BaseSpec(author, **{key.removeprefix("base_"): value for key, value in keys.items()})

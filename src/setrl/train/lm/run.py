@@ -84,8 +84,8 @@ def run_comparison(
         if resolved.engine is not None:
             raise ConfigError("engine: a server trains, so start one process here, not several")
         return _run_on_all_processes(arms, overwrite, accept_changes)
-    how = {"overwrite": overwrite, "accept_changes": accept_changes}
-    return run_arms(arms, resolved.config, **how, show_progress=show_progress)
+    options = {"overwrite": overwrite, "accept_changes": accept_changes}
+    return run_arms(arms, resolved.config, **options, show_progress=show_progress)
 
 
 @dataclass(frozen=True)
@@ -121,20 +121,20 @@ class LanguageModelArms(Arms):
         if spec is None:
             files.write_json(folder / "base.json", {"schema_version": 1, "path": model})
         elif not (folder / "config.json").exists():
-            made = base_model(spec, self.cache, show_progress)
-            refuse_damaged_weights(made, MADE_AGAIN)
+            base_folder = base_model(spec, self.cache, show_progress)
+            refuse_damaged_weights(base_folder, MADE_AGAIN)
             with files.writing_folder(folder) as partial:
-                shutil.copytree(made, partial, dirs_exist_ok=True)
+                shutil.copytree(base_folder, partial, dirs_exist_ok=True)
         refuse_damaged_weights(Path(self.base), SAVED_AGAIN if spec is None else MADE_AGAIN)
         return bool(self.resolved.eval_splits)
 
     @override
     def cost(self, arm: str | None) -> float:
-        evaluation = sum(map(self._split_cost, self.resolved.eval_splits))
+        evaluation = sum(map(self._estimate_cost, self.resolved.eval_splits))
         evaluation *= 1 if self.config.cold_base is None else 2
         return evaluation + (0 if arm is None else self.config.steps)
 
-    def _split_cost(self, split: str) -> float:
+    def _estimate_cost(self, split: str) -> float:
         """Return the cost of an evaluation in steps; sampling is about a quarter of a step."""
         samples = self.resolved.eval_problems(split) * self.config.eval_samples
         return 0.25 * samples / self.resolved.samples_per_step
@@ -216,7 +216,7 @@ class LanguageModelArms(Arms):
                 folder / "evaluation" / f"{split}.jsonl",
                 show_progress=False,
             )
-            done += self._split_cost(split)
+            done += self._estimate_cost(split)
             on_progress(done)
         if splits:
             write_checkpoint_summary(folder / "evaluation")

@@ -81,17 +81,17 @@ class ServedPolicy:
     @cached_property
     def _end_tokens(self) -> tuple[int, ...]:
         """The tokens that end a sample: those that the model names, and its tokenizer's."""
-        named = []
+        end_tokens = []
         with contextlib.suppress(OSError):  # a folder may hold only a tokenizer
-            named = end_ids(GenerationConfig.from_pretrained(self.model))
-        return tuple(dict.fromkeys([int(self._tokenizer.eos_token_id), *named]))
+            end_tokens = end_ids(GenerationConfig.from_pretrained(self.model))
+        return tuple(dict.fromkeys([int(self._tokenizer.eos_token_id), *end_tokens]))
 
     def sampler(self, client: Any) -> TinkerSampler:
         """Return what draws samples through a sampling client of the server."""
         from setrl.train.tinker.server import TinkerSampler
 
-        own = (self.max_tokens, self._end_tokens, self.temperature, self.engine.reply_s)
-        return TinkerSampler(client, *own)
+        options = (self.max_tokens, self._end_tokens, self.temperature, self.engine.reply_s)
+        return TinkerSampler(client, *options)
 
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion]:
         """Draw the samples of each problem in turn.
@@ -102,7 +102,7 @@ class ServedPolicy:
         from setrl.train.tinker.server import LostError
 
         try:
-            with self._connected_sampler() as source:
+            with self._connect_sampler() as source:
                 for ask in asks:
                     yield from self._draw_samples(source, ask, seed)
         except LostError as error:
@@ -110,14 +110,14 @@ class ServedPolicy:
 
     def _draw_samples(self, source: TinkerSampler, ask: Ask, seed: int) -> Iterator[Completion]:
         prompt = self.form.token_ids(ask.prompt, self._tokenizer)
-        [one] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
-        texts = self._tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
+        [samples] = source.sample([prompt], ask.n, [problem_seed(seed, ask.problem) >> 1])
+        texts = self._tokenizer.batch_decode(samples.tokens_N, skip_special_tokens=True)
         for number in ask.numbers:
-            finish = LENGTH if one.cut_N[number] else "stop"
+            finish = LENGTH if samples.cut_N[number] else "stop"
             yield Completion(ask.problem, number, texts[number], finish)
 
     @contextlib.contextmanager
-    def _connected_sampler(self) -> Iterator[TinkerSampler]:
+    def _connect_sampler(self) -> Iterator[TinkerSampler]:
         from setrl.train.tinker.cleanup import sampling_client
         from setrl.train.tinker.server import may_be_lost
 

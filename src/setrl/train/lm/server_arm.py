@@ -98,8 +98,10 @@ class BatchMaker:
 
         config, began = self.resolved.config, time.perf_counter()
         method = self.arm.method_at((step - 1) / config.steps)
-        problems = self._problems_of_step(step)
-        prompts = [self.resolved.form.token_ids(one.prompt, self.tokenizer) for one in problems]
+        problems = self._list_problems(step)
+        prompts = [
+            self.resolved.form.token_ids(problem.prompt, self.tokenizer) for problem in problems
+        ]
         with self._lock:
             sampled, groups = self._sample_groups(step, problems, prompts, source)
             sampled_s = time.perf_counter() - began
@@ -113,12 +115,12 @@ class BatchMaker:
             {
                 "step": step,
                 **batch_metrics(batch, names_BN),
-                **_length_and_time_metrics(batch, sampled_s, sampled),
+                **_measure_lengths_and_times(batch, sampled_s, sampled),
             },
             rollout_records(batch, names_BN, step) if config.is_recorded(step) else (),
         )
 
-    def _problems_of_step(self, step: int) -> list[Problem]:
+    def _list_problems(self, step: int) -> list[Problem]:
         first = (step - 1) * self.resolved.config.prompts_per_step
         return self.problems[first : first + self.resolved.config.prompts_per_step]
 
@@ -129,17 +131,17 @@ class BatchMaker:
         seeds = np.random.SeedSequence([self.seed, step]).generate_state(len(problems)) >> 1
         n, sampled, groups = self.resolved.config.samples_per_prompt, [], []
         drawn = source.sample(prompts, n, list(map(int, seeds)))
-        for problem, one in zip(problems, drawn, strict=True):
-            group = self._group_of_samples(problem, one)
+        for problem, samples in zip(problems, drawn, strict=True):
+            group = self._make_group(problem, samples)
             self.scorer.ask_ahead(group)
-            sampled.append(one)
+            sampled.append(samples)
             groups.append(group)
         return sampled, groups
 
-    def _group_of_samples(self, problem: Problem, one: Any) -> SampledGroup:
-        texts = self.tokenizer.batch_decode(one.tokens_N, skip_special_tokens=True)
+    def _make_group(self, problem: Problem, samples: Any) -> SampledGroup:
+        texts = self.tokenizer.batch_decode(samples.tokens_N, skip_special_tokens=True)
         prompt = self.resolved.form.prompt(problem.prompt, self.is_chat)
-        return SampledGroup(problem, prompt, texts, one.tokens_N, one.cut_N)
+        return SampledGroup(problem, prompt, texts, samples.tokens_N, samples.cut_N)
 
 
 def _credit_samples(
@@ -150,18 +152,18 @@ def _credit_samples(
 
     return [
         CreditedSample(list(prompt), tokens, logprobs, float(advantage))
-        for prompt, one, advantages_N in zip(prompts, sampled, advantages_BN, strict=True)
+        for prompt, samples, advantages_N in zip(prompts, sampled, advantages_BN, strict=True)
         for tokens, logprobs, advantage in zip(
-            one.tokens_N, one.logprobs_N, advantages_N, strict=True
+            samples.tokens_N, samples.logprobs_N, advantages_N, strict=True
         )
     ]
 
 
-def _length_and_time_metrics(
+def _measure_lengths_and_times(
     batch: Any, sampled_s: float, sampled: Sequence[Any]
 ) -> dict[str, float]:
-    lengths = [len(tokens) for one in sampled for tokens in one.tokens_N]
-    cut = [value for one in sampled for value in one.cut_N]
+    lengths = [len(tokens) for samples in sampled for tokens in samples.tokens_N]
+    cut = [value for samples in sampled for value in samples.cut_N]
     return {
         "length/mean": float(np.mean(lengths)),
         "length/truncated": float(np.mean(cut)),
@@ -196,15 +198,15 @@ def train_on_server(
     """
     from setrl.train.tinker.client import SetTinkerTrainer
 
-    steps, own, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
+    steps, resolved_arm, engine = resolved.config.steps, resolved.arms[arm], engine_of(resolved)
 
     def train(_: Path | None) -> int:
         recorder = _Recorder(run, on_step)
-        with contextlib.closing(BatchMaker(resolved, own, seed, run)) as maker:
+        with contextlib.closing(BatchMaker(resolved, resolved_arm, seed, run)) as maker:
             trainer = SetTinkerTrainer(
                 connect or client_maker(engine.tinker),
                 server_settings(resolved, seed),
-                journal(resolved, own, seed, run),
+                journal(resolved, resolved_arm, seed, run),
                 maker.make,
                 ServedPolicy.of(resolved).sampler,
                 on_batch=recorder.on_batch,
@@ -218,7 +220,7 @@ def train_on_server(
 
     return train_on(
         run, run.final, steps, on_step, train,
-        arm=arm, seed=seed, method=repr(own.method), correct=resolved.says_right,
+        arm=arm, seed=seed, method=repr(resolved_arm.method), correct=resolved.says_right,
     )  # fmt: skip
 
 
@@ -252,9 +254,9 @@ def server_settings(resolved: ResolvedConfig, seed: int) -> ClientSettings:
     """Return what the server is asked to do."""
     from setrl.train.tinker.client import ClientSettings
 
-    config, own = resolved.config, engine_of(resolved)
+    config, engine = resolved.config, engine_of(resolved)
     clip: dict[str, float] = {}
-    if own.loss != "importance_sampling":
+    if engine.loss != "importance_sampling":
         high = config.epsilon if config.epsilon_high is None else config.epsilon_high
         clip = {"clip_low_threshold": 1 - config.epsilon, "clip_high_threshold": 1 + high}
     rates = learning_rates(config.lr_schedule, config.learning_rate, config.steps)
@@ -262,15 +264,15 @@ def server_settings(resolved: ResolvedConfig, seed: int) -> ClientSettings:
         str(config.model),
         config.steps,
         rates,
-        rank=own.rank,
+        rank=engine.rank,
         seed=seed,
-        staleness=own.staleness,
-        loss=own.loss,
+        staleness=engine.staleness,
+        loss=engine.loss,
         loss_config=clip,
         save_every=config.checkpoint_every,
-        keep=own.keep,
-        reply_s=own.reply_s,
-        patience_s=own.patience_s,
+        keep=engine.keep,
+        reply_s=engine.reply_s,
+        patience_s=engine.patience_s,
     )
 
 
@@ -321,8 +323,8 @@ class _Recorder:
 
     def _refuse_gap(self, step: int) -> None:
         """Refuse metrics that lack a step: the server keeps the weights, and repeats none."""
-        held = {record["step"] for record in files.read_lines(self.run.metrics_file)}
-        missing = [one for one in range(1, step + 1) if one not in held]
+        logged_steps = {record["step"] for record in files.read_lines(self.run.metrics_file)}
+        missing = [number for number in range(1, step + 1) if number not in logged_steps]
         if missing:
             raise RunError(
                 f"{self.run.metrics_file} lacks step {missing[0]}, but step {step} is done: put "

@@ -36,40 +36,40 @@ KEPT_CHECKPOINTS = 2  # the last one, and a complete one while that is written
 def grpo_config(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: Path) -> GRPOConfig:
     """Return TRL's arguments: defaults for the machine, then the key `trainer`, then our keys."""
     trainer = resolved.config.trainer
-    defaults = _machine_defaults()
+    defaults = _choose_defaults()
     if not set(RECOMPUTES) & trainer.keys():
-        defaults[next(name for name in RECOMPUTES if name in _arguments_of_trl())] = False
+        defaults[next(name for name in RECOMPUTES if name in _list_trl_arguments())] = False
     defaults |= tracker_names(resolved.config.name, arm.name, seed)
-    given = {**defaults, **trainer, **_arguments_of_config(resolved, arm, seed, output)}
-    given["chat_template_kwargs"] = dict(resolved.form.options) or None
-    usual = {"dtype": resolved.config.dtype, "trust_remote_code": trusts_code()}
-    given["model_init_kwargs"] = {**usual, **given["model_init_kwargs"]}
-    return GRPOConfig(**given)
+    arguments = {**defaults, **trainer, **_make_config_arguments(resolved, arm, seed, output)}
+    arguments["chat_template_kwargs"] = dict(resolved.form.options) or None
+    model_options = {"dtype": resolved.config.dtype, "trust_remote_code": trusts_code()}
+    arguments["model_init_kwargs"] = {**model_options, **arguments["model_init_kwargs"]}
+    return GRPOConfig(**arguments)
 
 
 def check_trainer_options(resolved: ResolvedConfig) -> None:
     """Refuse keys of `trainer` that TRL does not know, or that another key of the config sets."""
-    known, any_arm = _arguments_of_trl(), next(iter(resolved.arms.values()))
-    ours = _arguments_of_config(resolved, any_arm, 0, Path())
+    known_arguments, any_arm = _list_trl_arguments(), next(iter(resolved.arms.values()))
+    config_arguments = _make_config_arguments(resolved, any_arm, 0, Path())
     trainer = resolved.config.trainer
     for key in trainer:
         try:
-            names.look_up("key of GRPOConfig", key, known)
+            names.look_up("key of GRPOConfig", key, known_arguments)
         except ValueError as error:
             raise ConfigError(f"trainer: {str(error).partition(' Known:')[0]}") from error
-        if key in ours:
+        if key in config_arguments:
             raise ConfigError(
                 f"trainer: {key} is set by the other keys of the config: remove it here"
             )
     check_trackers(trainer.get("report_to"))
 
 
-def _arguments_of_trl() -> dict[str, Any]:
+def _list_trl_arguments() -> dict[str, Any]:
     """Return the arguments that TRL knows."""
     return {field.name: field for field in dataclasses.fields(GRPOConfig)}
 
 
-def _machine_defaults() -> dict[str, Any]:
+def _choose_defaults() -> dict[str, Any]:
     """Return defaults for this machine; TRL's defaults are for large models on GPUs."""
     has_gpu = torch.cuda.is_available()
     return {
@@ -83,12 +83,12 @@ def _machine_defaults() -> dict[str, Any]:
     }
 
 
-def _arguments_of_config(
+def _make_config_arguments(
     resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: Path
 ) -> dict[str, Any]:
     """Return the arguments that keys of the config other than `trainer` set."""
     config = resolved.config
-    at_once, rounds = _micro_batches(resolved.samples_per_step, config.micro_batch_size)
+    at_once, rounds = _split_into_micro_batches(resolved.samples_per_step, config.micro_batch_size)
     return {
         "output_dir": str(output),
         "max_steps": config.steps,
@@ -113,7 +113,7 @@ def _arguments_of_config(
     }
 
 
-def _micro_batches(samples: int, micro_batch_size: int | None) -> tuple[int, int]:
+def _split_into_micro_batches(samples: int, micro_batch_size: int | None) -> tuple[int, int]:
     """Return the samples of one pass on one device, and the passes of a step."""
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     at_once = micro_batch_size or samples // processes
@@ -136,8 +136,9 @@ def training_prompts(task: Task, problems: Sequence[Problem], *, is_chat: bool =
     Raises:
         DataError: If a column of a file holds values that no column of a data set can hold.
     """
-    names = dict.fromkeys(key for one in problems for key in one.columns)  # as they first appear
-    columns = {key: [one.columns.get(key) for one in problems] for key in names}
+    # In the order in which they first appear.
+    names = dict.fromkeys(key for problem in problems for key in problem.columns)
+    columns = {key: [problem.columns.get(key) for problem in problems] for key in names}
     for key, values in columns.items():
         try:
             Dataset.from_dict({key: values})
@@ -146,7 +147,7 @@ def training_prompts(task: Task, problems: Sequence[Problem], *, is_chat: bool =
                 f"{task.name}: the field {key!r} holds a number of more than 64 bits, or values of "
                 "two kinds: write one kind in all rows, or leave the field out"
             ) from None
-    prompts = [task.form.prompt(one.prompt, is_chat) for one in problems]
+    prompts = [task.form.prompt(problem.prompt, is_chat) for problem in problems]
     return Dataset.from_dict({"prompt": prompts, **columns})
 
 
@@ -196,8 +197,8 @@ def check_adapter(options: Mapping[str, Any] | None, model: str | None) -> None:
 
 def check_trackers(report_to: Any) -> None:
     """Refuse, before anything is written, trackers that do not exist or are not installed."""
-    listed = [report_to] if isinstance(report_to, str) else list(report_to or [])
-    for name in listed if listed not in (["none"], ["all"]) else []:
+    trackers = [report_to] if isinstance(report_to, str) else list(report_to or [])
+    for name in trackers if trackers not in (["none"], ["all"]) else []:
         try:
             names.look_up("tracker", name, integrations.INTEGRATION_TO_CALLBACK)
         except ValueError as error:

@@ -97,10 +97,10 @@ class Recorder(TrainerCallback):
             if self.is_recorded(step):
                 records = rollout_records(batch, names_BN, step)
                 files.write_lines(self.run.rollout_file(step), records)
-        files.append_line(self.run.metrics_file, metrics | self._from_trainer(logs, batch))
+        files.append_line(self.run.metrics_file, metrics | self._name_metrics(logs, batch))
         self._batch = None
 
-    def _from_trainer(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
+    def _name_metrics(self, logs: dict[str, Any], batch: ScoredBatch | None) -> dict[str, Any]:
         """Return what TRL measured, under our names, and the time that each part took."""
         names = {
             "entropy": "policy/entropy",
@@ -109,18 +109,18 @@ class Recorder(TrainerCallback):
             "completions/mean_length": "length/mean",
             "completions/clipped_ratio": "length/truncated",
         }
-        found = {ours: logs[theirs] for theirs, ours in names.items() if theirs in logs}
-        found |= {key: value for key, value in logs.items() if _keeps_its_name(key)}
+        metrics = {name: logs[trl_name] for trl_name, name in names.items() if trl_name in logs}
+        metrics |= {key: value for key, value in logs.items() if _keeps_its_name(key)}
         seconds = batch.seconds if batch is not None else {}
         if batch is not None:
             tokens = logs["completions/mean_length"] * batch.samples.rewards.size
-            found["speed/tokens_per_second"] = tokens / seconds["generation"]
+            metrics["speed/tokens_per_second"] = tokens / seconds["generation"]
         now = time.perf_counter()
-        found |= {f"time/{part}": spent for part, spent in seconds.items()}
-        found["time/update"] = self._step_seconds - sum(seconds.values())
-        found["time/step"] = now - self._logged
+        metrics |= {f"time/{part}": spent for part, spent in seconds.items()}
+        metrics["time/update"] = self._step_seconds - sum(seconds.values())
+        metrics["time/step"] = now - self._logged
         self._logged = now
-        return found
+        return metrics
 
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
@@ -132,8 +132,8 @@ class Recorder(TrainerCallback):
 
 def _keeps_its_name(key: str) -> bool:
     """Whether a metric describes a reward function, the gradient, or the ratios of policies."""
-    ours = ("time/reward/", "sampling/", "reward/misgraded", "gradient/")
-    return key.startswith(ours) or key.endswith("/failures")
+    prefixes = ("time/reward/", "sampling/", "reward/misgraded", "gradient/")
+    return key.startswith(prefixes) or key.endswith("/failures")
 
 
 class Steps(TrainerCallback):
@@ -223,31 +223,31 @@ def make_trainer(
     draw: Sampler | None = None,
 ) -> SetGRPOTrainer:
     """Return the trainer of an arm, with its data set, reward functions and records."""
-    config, task, own = resolved.config, resolved.task, resolved.arms[arm]
+    config, task, resolved_arm = resolved.config, resolved.task, resolved.arms[arm]
     trust = trusts_code()
     tokenizer = AutoTokenizer.from_pretrained(base, padding_side="left", trust_remote_code=trust)
-    judge = None if own.judge is None else make_judge(own.judge, run.path)
+    judge = None if resolved_arm.judge is None else make_judge(resolved_arm.judge, run.path)
     recorder = Recorder(run, task.strategy.name_of, config.is_recorded)
     is_chat = task.form.is_chat(tokenizer)
     run.path.mkdir(parents=True, exist_ok=True)
     trainer = SetGRPOTrainer(
         str(base),
         list(resolved.rewards),
-        grpo_config(resolved, own, seed, run.checkpoint_folder),
+        grpo_config(resolved, resolved_arm, seed, run.checkpoint_folder),
         training_prompts(task, resolved.training_problems(seed), is_chat=is_chat),
         processing_class=tokenizer,
         callbacks=[recorder],
         peft_config=peft_config(config.peft),
-        method=own.method,
+        method=resolved_arm.method,
         strategy_func=task.strategy.function if judge is None else None,
         judge=judge,
-        schedule=own.schedule,
+        schedule=resolved_arm.schedule,
         sampler=draw or (sampler.sample_ids if config.model is None else None),
         on_batch=recorder.on_batch,
         combine=task.combine,
         # Evaluation reads it, too.
         correct=task.correct or resolved.rewards[task.combine.outcome_place],
-        fields=dict(own.fields),
+        fields=dict(resolved_arm.fields),
         truncated=resolved.truncation,
         stop_rule=resolved.stop_rule,
         mask_dead_groups=config.mask_dead_groups,

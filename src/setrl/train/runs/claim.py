@@ -50,7 +50,7 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
             _check_folder(run_dir, config, overwrite)
             files.write_text(run_dir / CONFIG, config.to_yaml())
             write_status(run_dir, "running", name=config.name, kind=config.kind, **provenance())
-            with _status_at_the_end(run_dir):
+            with _write_status_at_end(run_dir):
                 yield
     except OSError as error:
         raise RunError(f"{explain(error)}; once fixed, the same command resumes the run") from error
@@ -91,21 +91,21 @@ def is_claimed(run_dir: Path) -> bool:
 
 
 @contextmanager
-def _status_at_the_end(run_dir: Path) -> Iterator[None]:
+def _write_status_at_end(run_dir: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _write_if_there(run_dir, "interrupted")
+        _write_status_if_recorded(run_dir, "interrupted")
         raise
     except BaseException as error:  # code of a user may raise anything, `SystemExit` too
         with suppress(OSError):  # on a full disk the first error says more
-            _write_if_there(run_dir, "failed", error=explain(error))
+            _write_status_if_recorded(run_dir, "failed", error=explain(error))
         raise
-    if not _write_if_there(run_dir, "finished"):
+    if not _write_status_if_recorded(run_dir, "finished"):
         raise RunError(f"{run_dir / RECORD} is missing: it was removed while the run went on")
 
 
-def _write_if_there(run_dir: Path, status: Status, **about: Any) -> bool:
+def _write_status_if_recorded(run_dir: Path, status: Status, **about: Any) -> bool:
     """Write the status into the run's record, unless somebody removed the record or the folder."""
     if not (run_dir / RECORD).exists():
         return False
@@ -115,9 +115,9 @@ def _write_if_there(run_dir: Path, status: Status, **about: Any) -> bool:
 
 def _check_folder(run_dir: Path, config: RunConfig, overwrite: bool) -> None:
     """Refuse a folder with another run, or without a run of setrl; remove this run if asked to."""
-    held = refuse_other_run(run_dir, config, overwrite)
-    if held is not None and overwrite:
-        remove_written(run_dir, run_tree(held.arms))
+    held_config = refuse_other_run(run_dir, config, overwrite)
+    if held_config is not None and overwrite:
+        remove_written(run_dir, run_tree(held_config.arms))
 
 
 def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) -> RunConfig | None:
@@ -147,15 +147,15 @@ def refuse_other_run(run_dir: Path, config: RunConfig, overwrite: bool = False) 
             f"{run_dir} holds a {kind} run, not a {config.kind} run: give another folder"
         )
     refuse_page_of_others(run_dir / REPORT)
-    held = config.load(run_dir / CONFIG)
-    if not overwrite and (differences := held.differences(config)):
+    held_config = config.load(run_dir / CONFIG)
+    if not overwrite and (differences := held_config.differences(config)):
         raise ConfigError(
             f"{run_dir} holds a run with another config:\n  "
             + "\n  ".join(differences)
             + "\ngive another --run-dir, or --overwrite to remove that run and start again "
             "(only arms and seeds can be added to a run)"
         )
-    return held
+    return held_config
 
 
 def _refuse_undecodable(run_dir: Path) -> None:

@@ -129,7 +129,7 @@ class RunConfig(Section):
         theirs["arms"] = {arm: theirs["arms"].get(arm, _ABSENT) for arm in mine["arms"]}
         if set(mine["seeds"]) <= set(theirs["seeds"]):
             theirs["seeds"] = mine["seeds"]
-        return [line for key in mine for line in _differences_below(key, mine[key], theirs[key])]
+        return [line for key in mine for line in _list_differences(key, mine[key], theirs[key])]
 
 
 class _Absent:
@@ -140,7 +140,7 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _differences_below(key: str, mine: Any, theirs: Any) -> list[str]:
+def _list_differences(key: str, mine: Any, theirs: Any) -> list[str]:
     """Return one line for each key below `key` whose value differs."""
     if NO_RESULT.fullmatch(key):
         return []
@@ -148,7 +148,7 @@ def _differences_below(key: str, mine: Any, theirs: Any) -> list[str]:
         return [
             line
             for name in dict.fromkeys([*mine, *theirs])
-            for line in _differences_below(
+            for line in _list_differences(
                 f"{key}.{name}", mine.get(name, _ABSENT), theirs.get(name, _ABSENT)
             )
         ]
@@ -169,10 +169,10 @@ def _refuse_other_command(command: str, values: Mapping[str, Any]) -> None:
     for arm, keys in arms.items() if isinstance(arms, Mapping) else ():
         places |= {key: f"arms.{arm}.{key}" for key in keys if isinstance(keys, Mapping)}
     for key, place in places.items():
-        other = OF_COMMAND.get(key, command)
-        if other != command:
+        owner = OF_COMMAND.get(key, command)
+        if owner != command:
             raise KeyedError(
-                f"{key!r} is a key of `{other}`, not of `{command}`: give this config to `{other}`",
+                f"{key!r} is a key of `{owner}`, not of `{command}`: give this config to `{owner}`",
                 place,
             )
 

@@ -69,7 +69,7 @@ def run_jobs(jobs: Sequence[Job], workers: int, show_progress: bool, preload: st
             written checkpoints and ended.
     """
     pool = _Pool(jobs, workers, show_progress, preload)
-    with _doubled_interrupts_as_one():
+    with _ignore_doubled_interrupts():
         try:
             pool.run()
         except KeyboardInterrupt:
@@ -98,9 +98,9 @@ def _do_job_here(do: bytes, connection: Connection) -> None:
     parent was killed: this process then ends at once, so that no orphan continues to write.
     """
 
-    def send(what: str, value: float | str) -> None:
+    def send(kind: str, value: float | str) -> None:
         try:
-            connection.send((what, value))
+            connection.send((kind, value))
         except BrokenPipeError:
             os._exit(1)
 
@@ -125,7 +125,7 @@ def _listen_for_stop(connection: Connection, stop: Stop) -> None:
 
 
 @contextmanager
-def _doubled_interrupts_as_one() -> Iterator[None]:
+def _ignore_doubled_interrupts() -> Iterator[None]:
     """Ignore a signal right after another: `timeout` signals us and then our group."""
     last = -SAME_INTERRUPT
 
@@ -139,11 +139,11 @@ def _doubled_interrupts_as_one() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only it may handle signals
         yield
         return
-    usual = {number: signal.signal(number, interrupt) for number in INTERRUPTS}
+    handlers = {number: signal.signal(number, interrupt) for number in INTERRUPTS}
     try:
         yield
     finally:
-        for number, handler in usual.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
@@ -176,11 +176,11 @@ class _Pool:
             self._receive_messages()
 
     def _start_process(self, job: Job) -> None:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_do_job_here, args=(pickle.dumps(job.do), theirs))
+        parent_end, child_end = self._context.Pipe()
+        process = self._context.Process(target=_do_job_here, args=(pickle.dumps(job.do), child_end))
         process.start()
-        theirs.close()
-        self._running[ours] = job, process
+        child_end.close()
+        self._running[parent_end] = job, process
 
     def _receive_messages(self) -> None:
         """Receive what the processes send, and remove those that ended."""
@@ -188,16 +188,16 @@ class _Pool:
             assert isinstance(connection, Connection)
             job, process = self._running[connection]
             try:
-                what, value = connection.recv()
+                kind, value = connection.recv()
             except (EOFError, ConnectionResetError):
                 process.join()
                 del self._running[connection]
                 if process.exitcode or job.name not in self._ended:
-                    self.failures.setdefault(job.name, _why_ended(process.exitcode))
+                    self.failures.setdefault(job.name, _explain_end(process.exitcode))
                 continue
-            if what == "failed":
+            if kind == "failed":
                 self.failures[job.name] = value
-            elif what == "ended":
+            elif kind == "ended":
                 self._ended.add(job.name)
             else:
                 self._show_progress(job, value)
@@ -210,8 +210,8 @@ class _Pool:
             self._bar.initial += done
             self._bar.n += done
         self._done[job.name] = done
-        running = [other for other, _ in self._running.values() if other.name in self._done]
-        at = [f"{other.name} {self._done[other.name] / other.cost:.0%}" for other in running]
+        running = [peer for peer, _ in self._running.values() if peer.name in self._done]
+        at = [f"{peer.name} {self._done[peer.name] / peer.cost:.0%}" for peer in running]
         self._bar.set_postfix_str(", ".join(at), refresh=False)
 
     def stop(self) -> None:
@@ -229,7 +229,7 @@ class _Pool:
             process.join()
 
 
-def _why_ended(code: int | None) -> str:
+def _explain_end(code: int | None) -> str:
     """Say how a process ended that did not say that its job was done."""
     if code is not None and code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"

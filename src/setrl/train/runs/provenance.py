@@ -49,8 +49,10 @@ def check_inputs(
         ConfigError: Naming what changed.
     """
     record = files.read_json(run_dir / RECORD)
-    known = record.get(INPUTS, {})
-    changed = [name for name, one in known.items() if found.get(name, None if keep else one) != one]
+    inputs = record.get(INPUTS, {})
+    changed = [
+        name for name, old in inputs.items() if found.get(name, None if keep else old) != old
+    ]
     if changed and not accept:
         raise ConfigError(
             f"{run_dir} holds a run that began with something else:\n  "
@@ -60,7 +62,7 @@ def check_inputs(
         )
     if keep:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        accepted = [*record.get(ACCEPTED, []), *({"time": now, "what": one} for one in changed)]
+        accepted = [*record.get(ACCEPTED, []), *({"time": now, "what": name} for name in changed)]
         later = {ACCEPTED: accepted} if accepted else {}
         files.write_json(run_dir / RECORD, {**record, INPUTS: dict(found), **later})
 
@@ -68,7 +70,7 @@ def check_inputs(
 def inputs_of(config: Any) -> Digests:
     """Return the fingerprints of the code that a config names, and of its judges' files."""
     inputs = code_of(vars(config))
-    for text in _texts_in_config(config.arms):
+    for text in _find_texts(config.arms):
         path = Path(text)
         if path.suffix and path.is_file():  # the instructions of a judge
             inputs[f"file {text}"] = digest(path)
@@ -77,13 +79,13 @@ def inputs_of(config: Any) -> Digests:
     return inputs
 
 
-def _texts_in_config(value: Any) -> Iterator[str]:
+def _find_texts(value: Any) -> Iterator[str]:
     """Yield the texts in a config, but not where a judge keeps what it said."""
     if isinstance(value, Mapping):
-        value = [one for key, one in value.items() if key != "cache"]
+        value = [part for key, part in value.items() if key != "cache"]
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _texts_in_config(item)
+            yield from _find_texts(item)
     elif isinstance(value, str):
         yield value
 
@@ -101,13 +103,13 @@ def model_digests(name: str, folder: Path) -> Digests:
 def provenance() -> dict[str, Any]:
     """Return the versions of packages, the commit of the source, and the command."""
     return {
-        "versions": _installed_versions(),
-        "git": _commit_of_source(),
-        "command": _command_line(),
+        "versions": _read_versions(),
+        "git": _read_commit(),
+        "command": _format_command(),
     }
 
 
-def _installed_versions() -> dict[str, str]:
+def _read_versions() -> dict[str, str]:
     versions = {"python": platform.python_version(), "setrl": setrl.__version__}
     for package in PACKAGES:
         try:
@@ -117,7 +119,7 @@ def _installed_versions() -> dict[str, str]:
     return versions
 
 
-def _commit_of_source() -> dict[str, Any] | None:
+def _read_commit() -> dict[str, Any] | None:
     """Return the commit, and whether files differ from it; None outside a repository."""
     try:
         return {"commit": _ask_git("rev-parse", "HEAD"), "dirty": bool(_ask_git("status", "-s"))}
@@ -126,12 +128,14 @@ def _commit_of_source() -> dict[str, Any] | None:
 
 
 def _ask_git(*arguments: str) -> str:
-    here = Path(__file__).parent
-    done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    folder = Path(__file__).parent
+    process = subprocess.run(
+        ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return process.stdout.strip()
 
 
-def _command_line() -> str:
+def _format_command() -> str:
     name = Path(sys.argv[0]).name if sys.argv else "python"
     shown = "python -m setrl" if re.fullmatch(r"__main__\.py", name) else name
     return " ".join([shown, *map(shlex.quote, sys.argv[1:])])

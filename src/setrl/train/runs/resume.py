@@ -28,10 +28,10 @@ def write_status(folder: Path, status: Status, **about: Any) -> None:
     """Write a folder's run.json: when it was created, its status, and further facts."""
     path = folder / RECORD
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    known = files.read_json(path)
-    created = {"schema_version": SCHEMA_VERSION, "created": known.get("created", now)}
+    old = files.read_json(path)
+    created = {"schema_version": SCHEMA_VERSION, "created": old.get("created", now)}
     error = {} if status == "failed" else {"error": None}
-    files.write_json(path, {**known, **created, "status": status, "changed": now, **error, **about})
+    files.write_json(path, {**old, **created, "status": status, "changed": now, **error, **about})
 
 
 def last_checkpoint(run: Seed) -> int | None:
@@ -46,7 +46,7 @@ def usable_checkpoint(run: Seed) -> Path | None:
     Its files, and the metrics until its step, are what they were when it was written. Later
     checkpoints are given up, with a warning that says what is wrong.
     """
-    whole, damaged = _newest_whole(run)
+    whole, damaged = _find_newest_whole(run)
     for folder, file in damaged.items():
         (folder / COMPLETE).unlink(missing_ok=True)
         after = whole.name if whole else "the start"
@@ -54,23 +54,23 @@ def usable_checkpoint(run: Seed) -> Path | None:
     return whole
 
 
-def _newest_whole(run: Seed) -> tuple[Path | None, dict[Path, Path]]:
+def _find_newest_whole(run: Seed) -> tuple[Path | None, dict[Path, Path]]:
     """Return the latest checkpoint without damage, and for each later one a damaged file."""
     damaged: dict[Path, Path] = {}
     for folder in filter(_is_complete, reversed(run.checkpoints.values())):
-        if (file := _damaged_by(run, folder)) is None:
+        if (file := _find_damaged_file(run, folder)) is None:
             return folder, damaged
         damaged[folder] = file
     return None, damaged
 
 
-def _damaged_by(run: Seed, checkpoint: Path) -> Path | None:
+def _find_damaged_file(run: Seed, checkpoint: Path) -> Path | None:
     """Return the first file that is not what it was when a checkpoint was written."""
     metrics = run.metrics_file
     try:
-        written = files.read_json(checkpoint / COMPLETE)
-        rows = written["metrics"]
-        if (name := changed_file(checkpoint, written["files"])) is not None:
+        record = files.read_json(checkpoint / COMPLETE)
+        rows = record["metrics"]
+        if (name := changed_file(checkpoint, record["files"])) is not None:
             return checkpoint / name
         is_whole = digest(metrics, rows["bytes"]) == rows["digest"]
     except (OSError, DataError, KeyError, TypeError):
@@ -145,14 +145,14 @@ def is_done(run: Seed, mark: Path, steps: int) -> bool:
         for name in changed_logs(run):
             log.warning("%s is missing, or is not what this run wrote", run.path / name)
         return True
-    said = f"{run.path / damaged} is missing, or is not what this run wrote"
-    checkpoint, _ = _newest_whole(run)
+    message = f"{run.path / damaged} is missing, or is not what this run wrote"
+    checkpoint, _ = _find_newest_whole(run)
     if checkpoint is None:
         raise RunError(
-            f"{said}, and no checkpoint is left: put the file back, or remove {run.path} to "
+            f"{message}, and no checkpoint is left: put the file back, or remove {run.path} to "
             "train this arm with this seed again"
         )
-    log.warning("%s: it is made again from %s", said, checkpoint.name)
+    log.warning("%s: it is made again from %s", message, checkpoint.name)
     return False
 
 
@@ -161,16 +161,16 @@ def end_run(run: Seed, finished: bool, step: int) -> None:
     if not finished:
         write_status(run.path, "interrupted", step=step)
         return
-    ours = [path for path in run.final.rglob("*") if path.is_file() and path.suffix != ".md"]
-    ours += [path for path in (run.metrics_file, run.outcome_file) if path.is_file()]
-    about = {"wrote": digests(run.path, ours), LOGGED: digests(run.path, run.rollouts.values())}
+    paths = [path for path in run.final.rglob("*") if path.is_file() and path.suffix != ".md"]
+    paths += [path for path in (run.metrics_file, run.outcome_file) if path.is_file()]
+    about = {"wrote": digests(run.path, paths), LOGGED: digests(run.path, run.rollouts.values())}
     write_status(run.path, "finished", step=step, **about)
 
 
 def changed_logs(run: Seed) -> list[str]:
     """Return the logged samples of a finished run that are missing or not what it wrote."""
-    known = files.read_json(run.path / RECORD).get(LOGGED)
-    return list(changed_files(run.path, known)) if isinstance(known, dict) else []
+    fingerprints = files.read_json(run.path / RECORD).get(LOGGED)
+    return list(changed_files(run.path, fingerprints)) if isinstance(fingerprints, dict) else []
 
 
 def remove_incomplete(run: Seed) -> None:
@@ -184,8 +184,8 @@ def mark_complete(run: Seed, step: int) -> None:
     """Record that the checkpoint of a step was written completely, and what belongs to it."""
     folder, metrics = run.checkpoint(step), run.metrics_file
     rows = {"bytes": metrics.stat().st_size, "digest": digest(metrics)}
-    ours = digests(folder, filter(_is_ours, folder.iterdir()))
-    files.write_json(folder / COMPLETE, {"files": ours, "metrics": rows})
+    fingerprints = digests(folder, filter(_is_ours, folder.iterdir()))
+    files.write_json(folder / COMPLETE, {"files": fingerprints, "metrics": rows})
 
 
 def truncate(run: Seed, step: int) -> None:

@@ -120,7 +120,7 @@ def read_column(
         RunError: Naming the place of the column, what it must hold, and the value.
     """
     try:
-        return [read(one) for one in values]
+        return [read(value) for value in values]
     except ValueError as error:
         raise RunError(f"{place} must {verb} {error}") from None
 
@@ -162,48 +162,52 @@ def missing_credit(
         cut_BN: The samples that lost their rewards because they were cut; None if none did.
     """
     skipped_B = np.asarray(advantages.skipped_B)
-    known = {k: v for k, v in samples.columns.items() if k not in ("correct", "mask") or k in reads}
-    unknown = {name: _lacking_values(one) for name, one in known.items()}
+    columns = {
+        k: v for k, v in samples.columns.items() if k not in ("correct", "mask") or k in reads
+    }
+    unknown = {name: _find_unknown(column) for name, column in columns.items()}
     is_left_out_BN = ~np.asarray(advantages.usable_BN)
     cut_BN = np.zeros(is_left_out_BN.shape, dtype=bool) if cut_BN is None else cut_BN
     lacks = {CUT: cut_BN & unknown["rewards"], NO_REWARD: unknown["rewards"] & ~cut_BN}
     lacks |= {
-        _reason_for_field(name): lacks_BN for name, lacks_BN in unknown.items() if name != "rewards"
+        _name_reason(name): lacks_BN for name, lacks_BN in unknown.items() if name != "rewards"
     }
     counts = {why: (lacks_BN & is_left_out_BN).sum(axis=1) for why, lacks_BN in lacks.items()}
     by_prompt = [Counter({why: int(n_B[b]) for why, n_B in counts.items()})
                  for b in range(len(skipped_B))]  # fmt: skip
     n = is_left_out_BN.shape[1]
     return tuple(
-        _main_reason(by_prompt[b], said, b, n) if is_skipped else None
+        _find_main_reason(by_prompt[b], said, b, n) if is_skipped else None
         for b, is_skipped in enumerate(skipped_B)
     )
 
 
-def _lacking_values(values: np.ndarray) -> np.ndarray:
+def _find_unknown(values: np.ndarray) -> np.ndarray:
     """Return which samples lack a value, (B, N)."""
     unknown = np.isnan(values)
     return unknown.diagonal(axis1=1, axis2=2) if values.ndim == 3 else unknown
 
 
-def _reason_for_field(field: str) -> str:
+def _name_reason(field: str) -> str:
     return {"strategies": NO_STRATEGY, "correct": NO_VERDICT}.get(field, f"no {field}")
 
 
-def _main_reason(counts: Counter[str], strategies: object, b: int, num_samples: int) -> Missing:
+def _find_main_reason(
+    counts: Counter[str], strategies: object, b: int, num_samples: int
+) -> Missing:
     """Name what most samples of a prompt lack; a judge says why it gave no strategy."""
     [(why, number)] = counts.most_common(1)
     if not number:
         return Missing(TOO_FEW)
-    told = _reason_of_judge(strategies, b, num_samples) if why == NO_STRATEGY else None
-    return told or Missing(why)
+    missing = _find_judge_reason(strategies, b, num_samples) if why == NO_STRATEGY else None
+    return missing or Missing(why)
 
 
-def _reason_of_judge(strategies: object, b: int, num_samples: int) -> Missing | None:
+def _find_judge_reason(strategies: object, b: int, num_samples: int) -> Missing | None:
     """Return what the judge says about a prompt, once for the prompt or in a sample's place."""
     if not isinstance(strategies, Sequence) or not strategies:
         return None
     if isinstance(strategies[0], Judgement):
         return Missing.by_judge(strategies[b])
     labels = strategies[b * num_samples : (b + 1) * num_samples]
-    return next((one for one in labels if isinstance(one, Missing)), None)
+    return next((label for label in labels if isinstance(label, Missing)), None)

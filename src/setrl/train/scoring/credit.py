@@ -69,12 +69,14 @@ def score(
         ValueError: If the samples do not fit the method; it names what is wrong.
     """
     shape = len(columns.prompts_B), len(columns.texts_BN[0])
-    rewards_BNR = _reward_columns(columns.rewards_R, shape)
-    given = _read_samples(columns, shape)
+    rewards_BNR = _stack_rewards(columns.rewards_R, shape)
+    unrewarded = _read_samples(columns, shape)
     combine = combine or Combine((1.0,) * rewards_BNR.shape[2], missing="skip")
-    correct_BN = given.correct
+    correct_BN = unrewarded.correct
     if correct_BN is None:
-        correct_BN = _correct_by_reward(columns, rewards_BNR, combine, _needed_by(method, combine))
+        correct_BN = _read_correct(
+            columns, rewards_BNR, combine, _name_reader_of_correct(method, combine)
+        )
     rewards_BN = combine(rewards_BNR, correct_BN)
     cut_BN = None
     if columns.cut is not None:
@@ -82,7 +84,7 @@ def score(
         rewards_BN = truncated(rewards_BN, cut_BN)
         correct_BN = truncated.correct(correct_BN, cut_BN)
         cut_BN = cut_BN & ~np.isnan(rewards_BNR).any(axis=2)  # the others never had a reward
-    samples = replace(given, rewards=rewards_BN, correct=correct_BN)
+    samples = replace(unrewarded, rewards=rewards_BN, correct=correct_BN)
     # A sample without an answer votes for nobody, and stays.
     advantages = method.advantages(samples, rng=rng, abstain=True)
     return ScoredBatch(
@@ -93,19 +95,19 @@ def score(
     )
 
 
-def _needed_by(method: AnyMethod, combine: Combine) -> str:
+def _name_reader_of_correct(method: AnyMethod, combine: Combine) -> str:
     """Return what must know which samples are right; empty if nothing does."""
     if "correct" in method.reads:
         return f"{method.name} needs to know which samples are right"
     return "gates need to know which samples are right" if any(combine.gates) else ""
 
 
-def _reward_columns(columns: Sequence[Values], shape: tuple[int, int]) -> np.ndarray:
+def _stack_rewards(columns: Sequence[Values], shape: tuple[int, int]) -> np.ndarray:
     """Return the rewards of each function, (B, N, R)."""
-    return np.stack([read_rewards(_in_groups(one, shape)) for one in columns], axis=-1)
+    return np.stack([read_rewards(_to_groups(column, shape)) for column in columns], axis=-1)
 
 
-def _correct_by_reward(
+def _read_correct(
     columns: Columns, rewards_BNR: np.ndarray, combine: Combine, needed_by: str
 ) -> np.ndarray:
     """Return which samples are right by one of the rewards: 1, 0, or NaN unknown.
@@ -127,11 +129,11 @@ def _correct_by_reward(
             raise RunError(f"{needed_by}, and several rewards were given: {ASK}")
         return np.full(rewards_BNR.shape[:2], np.nan)
     values_BN = rewards_BNR[..., place]
-    others = no_outcomes(values_BN)
-    if not others.size:
+    non_outcomes = no_outcomes(values_BN)
+    if not non_outcomes.size:
         return values_BN
     name = f"the reward function {names_R[place]!r}" if names_R else "the reward function"
-    _refuse_no_outcome(others[0], name, needed_by, isinstance(stated, int))
+    _refuse_no_outcome(non_outcomes[0], name, needed_by, isinstance(stated, int))
     return np.full(values_BN.shape, np.nan)
 
 
@@ -154,17 +156,19 @@ def _read_samples(columns: Columns, shape: tuple[int, int]) -> Samples:
     Raises:
         RunError: Naming the column, what it must hold, and the value.
     """
-    given = {name: one if name == PAIRS else _in_groups(one, shape)
-             for name, one in columns.fields.items()}  # fmt: skip
+    fields = {name: column if name == PAIRS else _to_groups(column, shape)
+             for name, column in columns.fields.items()}  # fmt: skip
     if columns.strategies is not None:
-        said: Any = columns.strategies
-        given[STRATEGIES] = _in_groups(_strategy_column(said, shape[1]), shape)
-        if any(isinstance(one, Judgement) and one.families_N for one in said):
-            given.setdefault("families", _in_groups(families_of(said, shape[1]), shape))
+        strategies: Any = columns.strategies
+        fields[STRATEGIES] = _to_groups(_list_strategies(strategies, shape[1]), shape)
+        if any(
+            isinstance(judgement, Judgement) and judgement.families_N for judgement in strategies
+        ):
+            fields.setdefault("families", _to_groups(families_of(strategies, shape[1]), shape))
     if columns.correct is not None and not isinstance(columns.correct, int):
-        given["correct"] = _in_groups(columns.correct, shape)
+        fields["correct"] = _to_groups(columns.correct, shape)
     try:
-        samples = Samples.read(np.full(shape, np.nan), **given)
+        samples = Samples.read(np.full(shape, np.nan), **fields)
     except ValueError as error:
         raise RunError(str(error)) from None
     return replace(
@@ -175,30 +179,34 @@ def _read_samples(columns: Columns, shape: tuple[int, int]) -> Samples:
     )
 
 
-def _in_groups(values: Values, shape: tuple[int, int]) -> np.ndarray:
+def _to_groups(values: Values, shape: tuple[int, int]) -> np.ndarray:
     """Return a column as (B, N), with each value as it is."""
     return np.fromiter(values, dtype=object, count=len(values)).reshape(shape)
 
 
-def _strategy_column(values: Any, num_samples: int) -> Sequence[Label]:
+def _list_strategies(values: Any, num_samples: int) -> Sequence[Label]:
     """Return the labels of all samples, from judgements or from labels."""
     if isinstance(values[0], Judgement):
         return strategies_of(values, num_samples)
-    return [None if isinstance(one, Missing) else one for one in values]
+    return [None if isinstance(label, Missing) else label for label in values]
 
 
 def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
     """Return the labels of all samples: names where the judge gives them, else its numbers."""
-    return [*chain.from_iterable(_labels_of_judgement(one, num_samples) for one in judgements)]
+    return [*chain.from_iterable(_read_labels(judgement, num_samples) for judgement in judgements)]
 
 
 def families_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
     """Return the families of all samples; None where the judge gives none."""
     unknown = (None,) * num_samples
-    return [family for one in judgements for family in one.read(num_samples).families_N or unknown]
+    return [
+        family
+        for judgement in judgements
+        for family in judgement.read(num_samples).families_N or unknown
+    ]
 
 
-def _labels_of_judgement(judgement: Judgement, num_samples: int) -> Sequence[Label]:
+def _read_labels(judgement: Judgement, num_samples: int) -> Sequence[Label]:
     numbers = judgement.read(num_samples).labels_N
     if numbers is None:
         return [None] * num_samples
@@ -229,19 +237,19 @@ def scored_groups(groups: Sequence[Group], method: AnyMethod) -> ScoredBatch:
     fields = [name for name in FIELDS if name in method.reads]
     width = max(method.fewest_samples, *map(len, groups))
     samples = Samples.of(groups, ["rewards", "correct", "strategies", *fields], width)
-    found = method.advantages(samples, abstain=True)
-    missing_B = missing_credit(samples, method.reads, found)
-    return ScoredBatch(samples, samples.rewards[..., None], found, missing_B)
+    advantages = method.advantages(samples, abstain=True)
+    missing_B = missing_credit(samples, method.reads, advantages)
+    return ScoredBatch(samples, samples.rewards[..., None], advantages, missing_B)
 
 
 def needs_of(method: AnyMethod) -> dict[str, str]:
     """Return what a method reads of a log, and why, for `open_log`."""
-    found = {"reward": ""}
+    needs = {"reward": ""}
     if "correct" in method.reads:
-        found["correct"] = ""
+        needs["correct"] = ""
     if "strategies" in method.reads:
-        found["strategy"] = f"{method.name} compares strategies"
-    return found
+        needs["strategy"] = f"{method.name} compares strategies"
+    return needs
 
 
 def refuse_missing(log: Log, method: AnyMethod) -> None:
@@ -250,9 +258,9 @@ def refuse_missing(log: Log, method: AnyMethod) -> None:
     Raises:
         ConfigError: Saying what is missing, and how it is named.
     """
-    given = {STRATEGIES, *(name for name, key in FIELDS.items() if key in log.reader.columns)}
+    fields = {STRATEGIES, *(name for name, key in FIELDS.items() if key in log.reader.columns)}
     with usage_errors():
-        check_given(method.reads, given, method.name, _key_of_field)
+        check_given(method.reads, fields, method.name, _key_of_field)
 
 
 def _key_of_field(name: str) -> str:

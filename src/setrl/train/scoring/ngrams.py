@@ -38,10 +38,10 @@ class NgramDistance:
         >>> NgramDistance(length=2)(completions=["abc", "abd", ""])[0]  # {ab, bc}, {ab, bd}
         [0.0, 0.6666666666666667, 1.0]
         """
-        grams = [self._ngrams(sample_text(one)) for one in completions]
+        grams = [self._make_ngrams(sample_text(completion)) for completion in completions]
         return [[1 - len(a & b) / len(a | b) for b in grams] for a in grams]
 
-    def _ngrams(self, text: str) -> set[Any]:
+    def _make_ngrams(self, text: str) -> set[Any]:
         parts = text if self.of == "characters" else text.split()
         return {tuple(gram) for gram in ngrams(parts, self.length)}
 

@@ -96,7 +96,7 @@ class CreditWatch:
         if self.rule is None:
             return
         self._steps += 1
-        self._last += [one for one in batch.missing_B if one is None or one.reason != CUT]
+        self._last += [lack for lack in batch.missing_B if lack is None or lack.reason != CUT]
         self._stop_if_unknown(self.rule, is_last)
         self._count_without_signal(batch)
         self._stop_without_signal(self.rule, is_last)
@@ -118,9 +118,9 @@ class CreditWatch:
             )
 
     def _stop_if_unknown(self, rule: StopRule, is_last: bool) -> None:
-        missing = [one for one in self._last if one is not None]
-        seen = len(self._last) if is_last else rule.window
-        if rule.max_unknown is not None and len(missing) > rule.max_unknown * seen:
+        missing = [lack for lack in self._last if lack is not None]
+        num_seen = len(self._last) if is_last else rule.window
+        if rule.max_unknown is not None and len(missing) > rule.max_unknown * num_seen:
             raise RunError(
                 f"the credit is missing for {len(missing)} of the last {len(self._last)} prompts "
                 f"({_count_reasons(missing)}), and such prompts teach nothing"
@@ -135,7 +135,7 @@ class CreditWatch:
         solved_B = (correct_BN == 1).any(axis=1) & ~(correct_BN == 0).any(axis=1)
         self._flat_steps += not solved_B.all()
         self._flat_prompts += int((~solved_B).sum())
-        self._flat_cut += sum(one is not None and one.reason == CUT for one in batch.missing_B)
+        self._flat_cut += sum(lack is not None and lack.reason == CUT for lack in batch.missing_B)
 
     def _stop_without_signal(self, rule: StopRule, is_last: bool) -> None:
         if rule.max_without_signal is None or self._has_learned:
@@ -150,10 +150,10 @@ class CreditWatch:
             raise RunError(
                 f"no signal: in the last {self._flat_steps} steps with problems to learn from, all "
                 f"advantages of all {self._flat_prompts} prompts are 0, so that nothing is "
-                f"learned. {self._why_flat()}. {GOES_ON}."
+                f"learned. {self._explain_flat()}. {GOES_ON}."
             )
 
-    def _why_flat(self) -> str:
+    def _explain_flat(self) -> str:
         if 2 * self._flat_cut > self._flat_prompts:
             return (
                 f"{self._flat_cut} of them lack samples that were cut at the length limit and "
@@ -167,11 +167,11 @@ class CreditWatch:
 
 
 def _count_reasons(missing: Sequence[Missing]) -> str:
-    counts = Counter(one.reason for one in missing).most_common()
+    counts = Counter(lack.reason for lack in missing).most_common()
     return ", ".join(f"{reason}: {number}" for reason, number in counts)
 
 
 def _quote_first_answer(missing: Sequence[Missing]) -> str:
     """Quote the first answer of the judge's server, if there is one."""
-    first = next((one.detail for one in missing if one.detail), None)
+    first = next((lack.detail for lack in missing if lack.detail), None)
     return "" if first is None else f"; the first answer of the judge was {first!r}"

@@ -38,11 +38,11 @@ def unload_model(client: Any, model: str) -> None:
         model: Its name on the server.
     """
     holder, options = client.holder, {"max_retries": 0, "timeout": UNLOAD_S}
-    asked = {"model_id": model, "type": "unload_model"}
+    request = {"model_id": model, "type": "unload_model"}
 
     async def ask() -> None:
-        with holder.aclient(ClientConnectionPoolType.TRAIN) as one:
-            await one.post(UNLOAD, body=asked, cast_to=object, options=options)
+        with holder.aclient(ClientConnectionPoolType.TRAIN) as connection:
+            await connection.post(UNLOAD, body=request, cast_to=object, options=options)
 
     try:
         holder.run_coroutine_threadsafe(ask()).result(timeout=2 * UNLOAD_S)
@@ -94,8 +94,8 @@ def sampling_client(
 
 def _remove_all_saves(rest: Any, model: str, reply_s: float) -> None:
     try:
-        for one in rest.list_checkpoints(model).result(timeout=reply_s).checkpoints:
-            rest.delete_checkpoint_from_tinker_path(one.tinker_path).result(timeout=reply_s)
+        for save in rest.list_checkpoints(model).result(timeout=reply_s).checkpoints:
+            rest.delete_checkpoint_from_tinker_path(save.tinker_path).result(timeout=reply_s)
     except Exception as error:
         log.warning("weights of %s stay on the server: %s", model, words_of_error(error)[:200])
 
@@ -144,24 +144,26 @@ class Saves:
 
     def _remove_samplers(self, model: str, samplers: int) -> None:
         """Remove weights that the server sampled from and kept under its own names."""
-        own = [one for one in self._removable_saves(model) if one.checkpoint_type == "sampler"]
-        own.sort(key=lambda one: one.time)
-        for one in own[: max(0, len(own) - samplers)]:
-            self._delete_save(one.tinker_path)
+        saves = [
+            save for save in self._list_removable_saves(model) if save.checkpoint_type == "sampler"
+        ]
+        saves.sort(key=lambda save: save.time)
+        for save in saves[: max(0, len(saves) - samplers)]:
+            self._delete_save(save.tinker_path)
 
     def _remove_saves_of_past(self, model: str) -> None:
         """Remove what a model left: weights for sampling, and saves whose replies were lost."""
         saved = self.journal.saved()
-        needed = {one.path for one in (*self.journal.older(), *([saved] if saved else []))}
-        for one in self._removable_saves(model):
-            if one.tinker_path not in needed:
-                self._delete_save(one.tinker_path)
+        needed = {save.path for save in (*self.journal.older(), *([saved] if saved else []))}
+        for save in self._list_removable_saves(model):
+            if save.tinker_path not in needed:
+                self._delete_save(save.tinker_path)
         self.journal.forget_model(model)
 
-    def _removable_saves(self, model: str) -> list[Any]:
+    def _list_removable_saves(self, model: str) -> list[Any]:
         """List what the server keeps for a model, without the weights that outlive the run."""
-        found = self.rest.list_checkpoints(model).result(timeout=self.reply_s).checkpoints
-        return [one for one in found if not one.tinker_path.rpartition("/")[2].startswith(FINAL)]
+        saves = self.rest.list_checkpoints(model).result(timeout=self.reply_s).checkpoints
+        return [save for save in saves if not save.tinker_path.rpartition("/")[2].startswith(FINAL)]
 
     def _delete_save(self, path: str) -> None:
         with contextlib.suppress(tinker.NotFoundError):  # or the reply to an earlier try was lost

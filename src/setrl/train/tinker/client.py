@@ -99,13 +99,13 @@ def datum(sample: CreditedSample) -> Any:
         model_input=types.ModelInput.from_ints(tokens[:-1]),
         loss_fn_inputs={
             "target_tokens": types.TensorData(data=tokens[1:], dtype="int64"),
-            "logprobs": _float_tensor([0.0] * before + list(sample.logprobs)),
-            "advantages": _float_tensor([0.0] * before + [sample.advantage] * len(sample.tokens)),
+            "logprobs": _make_tensor([0.0] * before + list(sample.logprobs)),
+            "advantages": _make_tensor([0.0] * before + [sample.advantage] * len(sample.tokens)),
         },
     )
 
 
-def _float_tensor(values: list[float]) -> Any:
+def _make_tensor(values: list[float]) -> Any:
     return types.TensorData(data=values, dtype="float32")
 
 
@@ -211,16 +211,16 @@ class SetTinkerTrainer:
                     self.faults += 1
                     log.warning("%s; going on from the saved weights", error)
                     if not patience.wait():
-                        raise RunError(self._message_of_giving_up(error)) from error
+                        raise RunError(self._explain_giving_up(error)) from error
         finally:
             self._executor.shutdown(wait=False, cancel_futures=True)
             self._leave_server()
 
-    def _message_of_giving_up(self, error: LostError) -> str:
+    def _explain_giving_up(self, error: LostError) -> str:
         saved = self.journal.saved()
-        kept = "nothing was saved yet" if saved is None else f"step {saved.step} is saved"
+        state = "nothing was saved yet" if saved is None else f"step {saved.step} is saved"
         return (
-            f"the server did no step for {self.settings.patience_s:.0f} s ({error}); {kept}, and "
+            f"the server did no step for {self.settings.patience_s:.0f} s ({error}); {state}, and "
             "the same command goes on from there once it answers"
         )
 
@@ -229,12 +229,12 @@ class SetTinkerTrainer:
         training, saved = self._restore_model()
         done = saved.step
         self.on_restored(done)
-        self._forget_lost()
+        self._forget_lost_batches()
         self._ask_batches(training, done)
         while done < self.settings.steps:
-            batch = self._batch_of_step(done + 1)
-            for one in self._pending.values():
-                one.drawing.ended.wait()
+            batch = self._take_batch(done + 1)
+            for pending in self._pending.values():
+                pending.drawing.ended.wait()
             measured = self._train_on_batch(training, batch)
             done += 1
             patience.reset(done)
@@ -295,7 +295,7 @@ class SetTinkerTrainer:
                 return path
             except LostError as error:
                 if not patience.wait():
-                    raise RunError(self._message_of_giving_up(error)) from error
+                    raise RunError(self._explain_giving_up(error)) from error
             finally:
                 self._leave_server()
 
@@ -330,10 +330,10 @@ class SetTinkerTrainer:
             sampler = self.sampler_of(training.save_weights_and_get_sampling_client())
         for step in missing:
             drawing = _Drawing(sampler)
-            made = self._executor.submit(self._make, step, done, drawing)
-            self._pending[step] = _Pending(made, drawing)
+            future = self._executor.submit(self._make_and_record, step, done, drawing)
+            self._pending[step] = _Pending(future, drawing)
 
-    def _make(self, step: int, version: int, drawing: _Drawing) -> JournalBatch:
+    def _make_and_record(self, step: int, version: int, drawing: _Drawing) -> JournalBatch:
         try:
             batch = self.make_batch(step, version, drawing)
         finally:
@@ -341,18 +341,18 @@ class SetTinkerTrainer:
         self.journal.write(batch)
         return batch
 
-    def _forget_lost(self) -> None:
+    def _forget_lost_batches(self) -> None:
         """Forget batches whose samples were lost with the last model: they are sampled again."""
         for step, pending in list(self._pending.items()):
             pending.drawing.ended.wait()
             if not pending.drawing.is_whole:
                 del self._pending[step]
 
-    def _batch_of_step(self, step: int) -> JournalBatch:
-        made = self._pending.pop(step).batch.result() if step in self._pending else None
-        made = made or self.journal.batch(step)
-        assert made is not None
-        return made
+    def _take_batch(self, step: int) -> JournalBatch:
+        batch = self._pending.pop(step).batch.result() if step in self._pending else None
+        batch = batch or self.journal.batch(step)
+        assert batch is not None
+        return batch
 
     def _train_on_batch(self, training: Any, batch: JournalBatch) -> dict[str, float]:
         """Train on a batch once; return what the server measured."""
@@ -361,7 +361,7 @@ class SetTinkerTrainer:
         adam = types.AdamParams(learning_rate=rate, beta1=0.9, beta2=0.999, eps=1e-8)
         with may_be_lost(f"training on step {batch.step}"):
             gradient = training.forward_backward(
-                [datum(one) for one in batch.samples],
+                [datum(sample) for sample in batch.samples],
                 settings.loss,
                 dict(settings.loss_config) or None,
             )
@@ -369,27 +369,27 @@ class SetTinkerTrainer:
             answer = gradient.result(timeout=settings.reply_s)
             update.result(timeout=settings.reply_s)
         return {
-            **_agreement_of_policies(answer, batch, settings.loss_config),
+            **_measure_agreement(answer, batch, settings.loss_config),
             "policy/staleness": float(batch.step - 1 - batch.version),
         }
 
 
-def _agreement_of_policies(
+def _measure_agreement(
     answer: Any, batch: JournalBatch, clip: Mapping[str, float]
 ) -> dict[str, float]:
     """Measure how far the trainer's log-probabilities are from the sampler's, if both are known.
 
     With equal weights the difference is rounding; with older weights it is what training did.
     """
-    found = []
+    gaps = []
     for output, sample in zip(answer.loss_fn_outputs, batch.samples, strict=False):
         if "logprobs" not in output:
             return {}
-        values = np.asarray(output["logprobs"].to_numpy(), dtype=np.float64)
-        found.append(values[-len(sample.tokens) :] - sample.logprobs)
-    if not found:
+        logprobs = np.asarray(output["logprobs"].to_numpy(), dtype=np.float64)
+        gaps.append(logprobs[-len(sample.tokens) :] - sample.logprobs)
+    if not gaps:
         return {}
-    log_ratios = np.concatenate(found)
+    log_ratios = np.concatenate(gaps)
     measured = {"policy/sampler_gap": float(np.abs(log_ratios).mean())}
     if clip:
         ratios = np.exp(log_ratios)

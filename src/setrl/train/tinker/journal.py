@@ -101,19 +101,19 @@ class Journal:
             ConfigError: If the folder holds a run of another model or with other settings.
             DataError: If the file is damaged.
         """
-        read = _read_file(
+        record = _read_file(
             self._state_file, lambda state: (state["identity"], Saved.of(state)), WEIGHTS
         )
-        if read is None:
+        if record is None:
             return None
-        (identity, found), wanted = read, files.plain_json(dict(self.identity))
-        for key in {**identity, **wanted}:
-            if identity.get(key) != wanted.get(key):
+        (identity, saved), expected = record, files.plain_json(dict(self.identity))
+        for key in {**identity, **expected}:
+            if identity.get(key) != expected.get(key):
                 raise ConfigError(
                     f"{self.folder} holds a run with {key}={identity.get(key)!r}, got "
-                    f"{wanted.get(key)!r}: give another folder, or the same settings"
+                    f"{expected.get(key)!r}: give another folder, or the same settings"
                 )
-        return found
+        return saved
 
     def save(self, saved: Saved) -> None:
         """Record saved weights, and remove the batches that they contain."""
@@ -132,7 +132,7 @@ class Journal:
         """
         older = _read_file(
             self._state_file,
-            lambda state: [Saved.of(one) for one in state.get("older", [])],
+            lambda state: [Saved.of(record) for record in state.get("older", [])],
             WEIGHTS,
         )
         return older or []
@@ -145,13 +145,13 @@ class Journal:
         """Remove older weights from the record, as the server no longer has them."""
         saved = self.saved()
         assert saved is not None
-        self._write_state(saved, [one for one in self.older() if one != older])
+        self._write_state(saved, [weights for weights in self.older() if weights != older])
 
     def _write_state(self, saved: Saved, older: Sequence[Saved]) -> None:
         state = {
             "schema_version": SCHEMA_VERSION,
             **asdict(saved),
-            "older": [asdict(one) for one in older],
+            "older": [asdict(weights) for weights in older],
             "folder": str(self.folder.resolve()),
             "identity": dict(self.identity),
         }
@@ -163,15 +163,17 @@ class Journal:
         Raises:
             DataError: If the file is damaged.
         """
-        here, repair = (
+        folder, repair = (
             str(self.folder.resolve()),
             "remove it; what its models saved stays on the server",
         )
-        kept = _read_file(
-            self._models_file, lambda one: (one["folder"], list(map(str, one["models"]))), repair
+        recorded = _read_file(
+            self._models_file,
+            lambda file: (file["folder"], list(map(str, file["models"]))),
+            repair,
         )
         # In a copy of a folder the models belong to the run of the first folder.
-        return kept[1] if kept is not None and kept[0] == here else []
+        return recorded[1] if recorded is not None and recorded[0] == folder else []
 
     def add_model(self, model: str) -> None:
         """Record a model that the server made for this run."""
@@ -179,15 +181,15 @@ class Journal:
 
     def forget_model(self, model: str) -> None:
         """Remove a model from the record: it left nothing to clean up."""
-        self._write_models([one for one in self.models() if one != model])
+        self._write_models([name for name in self.models() if name != model])
 
     @property
     def _models_file(self) -> Path:
         return self.folder / "models.json"
 
     def _write_models(self, models: Sequence[str]) -> None:
-        own = {"folder": str(self.folder.resolve()), "models": list(models)}
-        files.write_json(self._models_file, {"schema_version": 1, **own})
+        record = {"folder": str(self.folder.resolve()), "models": list(models)}
+        files.write_json(self._models_file, {"schema_version": 1, **record})
 
     def _batch_path(self, step: int) -> Path:
         return self.folder / "batches" / f"step_{step:06d}.json"
@@ -203,9 +205,9 @@ class Journal:
             DataError: If its file is damaged.
         """
 
-        def read(values: Any) -> JournalBatch:
-            samples = [CreditedSample(**one) for one in values.pop("samples")]
-            return JournalBatch(samples=samples, **values)
+        def read(record: Any) -> JournalBatch:
+            samples = [CreditedSample(**sample) for sample in record.pop("samples")]
+            return JournalBatch(samples=samples, **record)
 
         return _read_file(self._batch_path(step), read, "remove it, and the step is sampled again")
 

@@ -78,13 +78,13 @@ class TinkerSampler:
     ) -> Iterator[SampledTokens]:
         """Draw n samples of each prompt in turn; all prompts are sent at once."""
         with may_be_lost("sampling"):
-            asked = [self._ask(ids, n, seed) for ids, seed in zip(prompts, seeds, strict=True)]
-        for future, ids in zip(asked, prompts, strict=True):
+            futures = [self._send(ids, n, seed) for ids, seed in zip(prompts, seeds, strict=True)]
+        for future, ids in zip(futures, prompts, strict=True):
             with may_be_lost("sampling"):
                 answer = future.result(timeout=self.reply_s)
             yield _read_samples(answer, n, len(ids))
 
-    def _ask(self, ids: Sequence[int], n: int, seed: int) -> Any:
+    def _send(self, ids: Sequence[int], n: int, seed: int) -> Any:
         params = types.SamplingParams(
             max_tokens=self.max_tokens,
             temperature=self.temperature,
@@ -100,25 +100,25 @@ def _read_samples(answer: Any, n: int, prompt_tokens: int) -> SampledTokens:
     Raises:
         LostError: If the group is not whole.
     """
-    found = answer.sequences
-    if len(found) != n:
+    drawn = answer.sequences
+    if len(drawn) != n:
         raise LostError(
-            f"the server returned {len(found)} of the {n} samples of a prompt with {prompt_tokens} "
+            f"the server returned {len(drawn)} of the {n} samples of a prompt with {prompt_tokens} "
             "tokens; credit needs the whole group"
         )
-    logprobs = [one.logprobs for one in found]
-    for one, values in zip(found, logprobs, strict=True):
-        if values is None or len(values) != len(one.tokens) or not _are_logprobs(values):
+    logprobs = [sample.logprobs for sample in drawn]
+    for sample, values in zip(drawn, logprobs, strict=True):
+        if values is None or len(values) != len(sample.tokens) or not _are_logprobs(values):
             raise LostError(
-                f"the server returned a sample of {len(one.tokens)} tokens without a "
+                f"the server returned a sample of {len(sample.tokens)} tokens without a "
                 "log-probability for each, at most 0 and finite"
             )
-        if min(one.tokens, default=0) < 0:
-            raise LostError(f"the server returned the token {min(one.tokens)}, which is none")
+        if min(sample.tokens, default=0) < 0:
+            raise LostError(f"the server returned the token {min(sample.tokens)}, which is none")
     return SampledTokens(
-        [list(map(int, one.tokens)) for one in found],
+        [list(map(int, sample.tokens)) for sample in drawn],
         [list(map(float, values)) for values in logprobs],
-        [was_cut_by(one.stop_reason) for one in found],
+        [was_cut_by(sample.stop_reason) for sample in drawn],
     )
 
 
@@ -188,8 +188,8 @@ def check_server(client: Any, model: str, url: str) -> None:
         ConfigError: Naming the server, and what it serves.
     """
     try:
-        found = client.get_server_capabilities().supported_models
-        served = [one.model_name for one in found]
+        models = client.get_server_capabilities().supported_models
+        served = [supported.model_name for supported in models]
     except Exception as error:
         raise ConfigError(
             f"{url} does not answer as a Tinker server of the protocol of tinker "

@@ -38,25 +38,25 @@ def moments(optimizer: Any) -> Moments:
         RunError: If it keeps no such moments.
     """
     variance = mean_square = 0.0
-    for (first, second), state in _states_with_gradient(optimizer):
+    for (first, second), state in _find_states(optimizer):
         steps = float(state["step"])
-        mean = _as_float32_or_more(state["exp_avg"]) / (1 - first**steps)
-        square = _as_float32_or_more(state["exp_avg_sq"]) / (1 - second**steps)
-        own = torch.stack([(square - mean**2).sum(), (mean**2).sum()]).tolist()
-        variance, mean_square = variance + own[0], mean_square + own[1]
+        mean = _raise_precision(state["exp_avg"]) / (1 - first**steps)
+        square = _raise_precision(state["exp_avg_sq"]) / (1 - second**steps)
+        sums = torch.stack([(square - mean**2).sum(), (mean**2).sum()]).tolist()
+        variance, mean_square = variance + sums[0], mean_square + sums[1]
     return Moments(variance, mean_square)
 
 
-def _states_with_gradient(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
+def _find_states(optimizer: Any) -> list[tuple[tuple[float, float], dict[str, Any]]]:
     """List the betas and the state of each parameter that has had a gradient."""
-    known = [
+    states = [
         (group.get("betas"), optimizer.state.get(weight))
         for group in optimizer.param_groups
         for weight in group["params"]
     ]
-    found = [(betas, state) for betas, state in known if state]
-    if found and all({"step", "exp_avg", "exp_avg_sq"} <= set(state) for _, state in found):
-        return found
+    used = [(betas, state) for betas, state in states if state]
+    if used and all({"step", "exp_avg", "exp_avg_sq"} <= set(state) for _, state in used):
+        return used
     kind = type(getattr(optimizer, "optimizer", optimizer)).__name__
     raise RunError(
         f"adam_moments reads the moments of PyTorch's Adam, and the optimiser is {kind}: leave out "
@@ -64,7 +64,7 @@ def _states_with_gradient(optimizer: Any) -> list[tuple[tuple[float, float], dic
     )
 
 
-def _as_float32_or_more(values: torch.Tensor) -> torch.Tensor:
+def _raise_precision(values: torch.Tensor) -> torch.Tensor:
     """Raise the precision to float32 or more: the difference of two moments is small."""
     return values if values.dtype == torch.float64 else values.float()
 
@@ -90,9 +90,9 @@ class AdamMoments(TrainerCallback):
         **_: Any,
     ) -> None:
         """Read the moments."""
-        found = moments(optimizer)
-        self.log("gradient/adam_variance", found.variance)
-        self.log("gradient/adam_mean_square", found.mean_square)
+        measured = moments(optimizer)
+        self.log("gradient/adam_variance", measured.variance)
+        self.log("gradient/adam_mean_square", measured.mean_square)
 
 
 def log_adam_moments(trainer: Any) -> None:

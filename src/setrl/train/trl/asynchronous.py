@@ -125,11 +125,11 @@ class CreditSettings:
 
 def _check_credit(credit: CreditSettings, loop: Mapping[str, Any]) -> None:
     """Refuse here, not in the worker's process, what would fail there."""
-    given = set(functions_of(credit.fields)) | ({STRATEGIES} if credit.strategy_func else set())
+    fields = set(functions_of(credit.fields)) | ({STRATEGIES} if credit.strategy_func else set())
     remedy = partial(by_argument, strategies="strategy_func=...")
-    check_method(credit.method, loop.get("num_generations", 8), "num_generations", given, remedy)
+    check_method(credit.method, loop.get("num_generations", 8), "num_generations", fields, remedy)
     if loop.get("environment_factory") is None:
-        names_R = [functions.name_of(one) for one in loop["reward_funcs"]]
+        names_R = [functions.name_of(reward) for reward in loop["reward_funcs"]]
         _check_rewards(credit, outcome_of(credit.correct, loop["reward_funcs"], names_R), names_R)
     try:
         pickle.dumps(credit)
@@ -164,8 +164,8 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         super().__init__(**others)
         outcome = outcome_of(credit.correct, self.reward_funcs, self.reward_func_names)
         _check_rewards(credit, outcome, self.reward_func_names)
-        made = Sources.of([], credit.strategy_func, None, credit.fields)
-        self.sources = dataclasses.replace(made, correct=outcome, names_R=self.reward_func_names)
+        sources = Sources.of([], credit.strategy_func, None, credit.fields)
+        self.sources = dataclasses.replace(sources, correct=outcome, names_R=self.reward_func_names)
 
     async def _score_group(self, group: RolloutGroup) -> list[RolloutSample]:
         asked = self.sources.ask(  # asynchronous functions work while TRL scores
@@ -188,17 +188,17 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
         batch = score(columns, self.credit.method, rng=group.group_id, **rules)
         self.credit_watch.see(batch)
-        metrics = batch_metrics(batch)
-        values_N, kept = batch.advantages.values_BN[0], []
+        row = batch_metrics(batch)
+        values_N, credited = batch.advantages.values_BN[0], []
         for start, rows, advantage, is_cut in zip(starts, marked, values_N, cut_N, strict=True):
             if is_cut and self.credit.truncated.policy == "mask":
                 continue
             for sample in samples[start + 1 : start + len(rows)]:  # all but the mark
                 sample.advantage = float(advantage)
-                sample.metrics |= metrics
-                kept.append(sample)
-        return kept
+                sample.metrics |= row
+                credited.append(sample)
+        return credited
 
     def _reward_columns(self, metrics_N: list[dict[str, float]]) -> list[list[float]]:
         """Return the column of each reward, which TRL has noted as metrics of the samples."""
-        return [[one[f"rewards/{name}"] for one in metrics_N] for name in self.reward_func_names]
+        return [[row[f"rewards/{name}"] for row in metrics_N] for name in self.reward_func_names]

@@ -118,7 +118,7 @@ def _warn_of_narrow_sampling(args: GRPOConfig, has_sampler: bool) -> None:
     mass, and the loss treats them as samples of π. The ratio of the two policies is then m, which
     is never above 1, and the other tokens can never be drawn.
     """
-    chosen = {name: getattr(args, name, usual) for name, usual in NARROWING.items()}
+    chosen = {name: getattr(args, name, default) for name, default in NARROWING.items()}
     narrow = {name: value for name, value in chosen.items() if value not in (NARROWING[name], None)}
     if has_sampler:
         for name, value in narrow.items():

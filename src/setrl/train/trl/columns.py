@@ -84,7 +84,7 @@ class Gathering(Sampling):
             last = end_tokens(self, self._tokenizer)
             self._generation.columns = asked.columns(
                 list(rewards_MR.double().cpu().numpy().T.copy()),
-                cut=[was_cut(one, last) for one in ids],
+                cut=[was_cut(sample_ids, last) for sample_ids in ids],
             )
         return rewards_MR
 
@@ -100,7 +100,7 @@ class Gathering(Sampling):
     def _training_columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
         """Add the fields of the policy and the strategies of the judge, and what it cost."""
         columns = self._gathered_columns()
-        policy = {n: one.values(self, output).tolist() for n, one in self.policy_fields.items()}
+        policy = {n: proxy.values(self, output).tolist() for n, proxy in self.policy_fields.items()}
         gathered = {name: gather_object(values) for name, values in policy.items()}
         columns = replace(columns, fields={**columns.fields, **gathered})
         if self.judge_queue is None:
@@ -110,16 +110,16 @@ class Gathering(Sampling):
 
     def _further_arguments(self) -> Arguments:
         """Return what TRL passes to reward functions besides columns."""
-        more: Arguments = {"trainer_state": self.state, "log_metric": self._log_metric}
-        more |= {"log_extra": self._log_completion_extra}
+        arguments: Arguments = {"trainer_state": self.state, "log_metric": self._log_metric}
+        arguments |= {"log_extra": self._log_completion_extra}
         if getattr(self, "environments", None) is not None:  # RLOO has none
-            more["environments"] = self.environments
-        return more
+            arguments["environments"] = self.environments
+        return arguments
 
     @property
     def _processes(self) -> Processes:
-        own = self.accelerator
-        return Processes(own.num_processes, own.process_index, gather_object)
+        accelerator = self.accelerator
+        return Processes(accelerator.num_processes, accelerator.process_index, gather_object)
 
 
 def end_tokens(owner: Any, tokenizer: Any) -> set[int | None]:

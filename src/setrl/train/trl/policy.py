@@ -44,15 +44,15 @@ def ratio_metrics(output: dict[str, Any], accelerator: Accelerator) -> dict[str,
     if sampled is None or trained is None:
         return {}
     log_ratio = trained.double() - sampled.double()
-    kept = trained_tokens(output) & log_ratio.isfinite()
+    used = trained_tokens(output) & log_ratio.isfinite()
     credit = output["advantages"].double().abs()[:, None].expand_as(log_ratio)
     ratio = output.get("importance_sampling_ratio")
-    masked = kept & (torch.zeros_like(kept) if ratio is None else ratio.expand_as(kept) == 0)
-    logs = log_ratio[kept]
-    sums = [kept.sum(), logs.sum(), (logs**2).sum(), masked.sum()]
-    sums += [credit[masked].sum(), credit[kept].sum()]
-    found = accelerator.reduce(torch.stack([one.double() for one in sums]), reduction="sum")
-    count, total, squares, masks, masked_credit, all_credit = found.tolist()
+    masked = used & (torch.zeros_like(used) if ratio is None else ratio.expand_as(used) == 0)
+    logs = log_ratio[used]
+    sums = [used.sum(), logs.sum(), (logs**2).sum(), masked.sum()]
+    sums += [credit[masked].sum(), credit[used].sum()]
+    reduced = accelerator.reduce(torch.stack([part.double() for part in sums]), reduction="sum")
+    count, total, squares, masks, masked_credit, all_credit = reduced.tolist()
     if count == 0:
         return {}
     variance = max(squares / count - (total / count) ** 2, 0.0)
@@ -99,14 +99,14 @@ class MeanLogprob:
             output: What its `_generate_and_score_completions` returns.
         """
         mask = trained_tokens(output)
-        logprobs = _known_logprobs(output)
+        logprobs = _find_logprobs(output)
         if logprobs is None:
             logprobs = _compute_logprobs(trainer, output)
         total = torch.where(mask, logprobs.double(), 0.0).sum(1)
         return total / mask.sum(1)  # 0/0 is NaN, which is unknown
 
 
-def _known_logprobs(output: dict[str, Any]) -> Tensor | None:
+def _find_logprobs(output: dict[str, Any]) -> Tensor | None:
     """Return the log-probabilities that TRL knows from vLLM or for several updates of a batch."""
     sampled = output.get("sampling_per_token_logps")
     return output.get("old_per_token_logps") if sampled is None else sampled
@@ -116,14 +116,14 @@ def _compute_logprobs(trainer: Any, output: dict[str, Any]) -> Tensor:
     """Compute the log-probability of each token of the samples, (samples, tokens)."""
     ids = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
     mask = torch.cat([output["prompt_mask"], output["completion_mask"]], 1)
-    others = {key: output[key] for key in MODALITIES if key in output}
+    inputs = {key: output[key] for key in MODALITIES if key in output}
     with torch.no_grad():
-        found = trainer._get_per_token_logps_and_entropies(
+        outputs = trainer._get_per_token_logps_and_entropies(
             trainer.model,
             ids,
             mask,
             output["completion_ids"].shape[1],
             batch_size=trainer.args.per_device_train_batch_size,  # TRL 1.14 takes it by name only
-            **others,
+            **inputs,
         )
-    return found[0]
+    return outputs[0]

@@ -58,7 +58,7 @@ class Sampling(Trainer):
         """
         runs = [(ids, len(list(run))) for ids, run in groupby(prompt_ids)]
         turn = (self._turn,) if self._turn else ()
-        entropy = (*self._place(), self.accelerator.process_index, *turn)
+        entropy = (*self._seed_entropy(), self.accelerator.process_index, *turn)
         seed = np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
         generator = torch.Generator(self.args.device).manual_seed(int(seed) >> 1)
         sample = functools.partial(
@@ -116,14 +116,14 @@ class Sampling(Trainer):
 
     @property
     def _num_samples(self) -> int:
-        own = self.num_generations if self._is_training else self.num_generations_eval
-        return int(own)  # type: ignore[arg-type]
+        num_samples = self.num_generations if self._is_training else self.num_generations_eval
+        return int(num_samples)  # type: ignore[arg-type]
 
     @property
     def _is_training(self) -> bool:
         return self.model is not None and self.model.training
 
-    def _place(self) -> tuple[int, int, int]:
+    def _seed_entropy(self) -> tuple[int, int, int]:
         """Seed, step, and micro-batch in the step: together they seed all random numbers."""
         micro_batch = self._step % self.args.gradient_accumulation_steps
         return self.args.seed, self.state.global_step, micro_batch

@@ -45,16 +45,16 @@ def missing_method(classes: Sequence[type]) -> str | None:
     Args:
         classes: The class of the trainer and those it inherits from, in their order.
     """
-    known: ChainMap[str, Any] = ChainMap(*(dict(vars(one)) for one in classes))
+    methods: ChainMap[str, Any] = ChainMap(*(dict(vars(base)) for base in classes))
     for name, arguments in NEEDED.items():
-        wanted = f"{name}({', '.join(arguments)})"
-        if name not in known:
-            return f"{classes[0].__name__} has no method {wanted}"
-        found = inspect.signature(known[name])
+        expected = f"{name}({', '.join(arguments)})"
+        if name not in methods:
+            return f"{classes[0].__name__} has no method {expected}"
+        signature = inspect.signature(methods[name])
         try:
-            found.bind(None, *arguments)
+            signature.bind(None, *arguments)
         except TypeError:
-            return f"{classes[0].__name__} has {name}{found} instead of {wanted}"
+            return f"{classes[0].__name__} has {name}{signature} instead of {expected}"
     return None
 
 
@@ -84,7 +84,7 @@ def check_seam(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> N
     fault = missing_method(classes)
     if fault is None:
         try:
-            fault = _fault_of_scoring(trainer, score)
+            fault = _find_scoring_fault(trainer, score)
         except Exception as error:
             fault = f"{classes[0].__name__} cannot score made-up samples ({error!r})"
             if is_tested:  # what cannot be tried may still work; `compute_loss` checks it again
@@ -103,10 +103,10 @@ def check_seam(trainer: Any, classes: Sequence[type], score: ScoreFunction) -> N
         )
 
 
-def _fault_of_scoring(trainer: Any, score: ScoreFunction) -> str | None:
+def _find_scoring_fault(trainer: Any, score: ScoreFunction) -> str | None:
     """ScoreFunction made-up samples; return in words what is not as it must be."""
     total = EACH * trainer.accelerator.num_processes
-    with _made_up_samples(trainer):
+    with _use_made_up_samples(trainer):
         advantages = score([{"prompt": "1"} for _ in range(EACH)]).get("advantages")
         columns = trainer._generation.columns
         logged = trainer._logs["advantages"]
@@ -126,7 +126,7 @@ def _fault_of_scoring(trainer: Any, score: ScoreFunction) -> str | None:
 
 
 @contextmanager
-def _made_up_samples(trainer: Any) -> Iterator[None]:
+def _use_made_up_samples(trainer: Any) -> Iterator[None]:
     """Replace, inside the block, all that samples, calls functions of the user, or keeps numbers.
 
     The model stays idle: it may be large, sharded, or not on its device yet.
@@ -137,7 +137,7 @@ def _made_up_samples(trainer: Any) -> Iterator[None]:
         dict.fromkeys(absent),
         sources=Sources(),
         truncated=Truncation(),
-        reward_funcs=[_numbering_reward(trainer)],
+        reward_funcs=[_make_numbering_reward(trainer)],
         reward_func_names=["made_up"],
         reward_processing_classes=[None],
         reward_weights=torch.ones(1),
@@ -150,7 +150,7 @@ def _made_up_samples(trainer: Any) -> Iterator[None]:
         mask_truncated_completions=False,
         _metrics=copy.deepcopy(trainer._metrics),
         _logs=copy.deepcopy(trainer._logs),
-        _generate_single_turn=_one_token_generation(trainer),
+        _generate_single_turn=_make_generation(trainer),
         _get_per_token_logps_and_entropies=_no_logprobs,
     )
     try:
@@ -161,19 +161,19 @@ def _made_up_samples(trainer: Any) -> Iterator[None]:
         trainer.state.num_input_tokens_seen = tokens_seen
 
 
-def _numbering_reward(trainer: Any) -> Callable[..., list[float]]:
+def _make_numbering_reward(trainer: Any) -> Callable[..., list[float]]:
     """Return a reward function that numbers the samples of all processes from 0."""
     first = float(EACH * trainer.accelerator.process_index)
     return lambda completions, **_: [first + place for place in range(len(completions))]
 
 
-def _one_token_generation(trainer: Any) -> Callable[..., Any]:
+def _make_generation(trainer: Any) -> Callable[..., Any]:
     """Return a generation of one token for each prompt, as TRL returns it."""
     token, is_rloo = trainer._tokenizer.pad_token_id, isinstance(trainer.args, RLOOConfig)
 
     def samples(prompt_ids: list[Any], *_: Any, **__: Any) -> Any:
-        made = [[token] for _ in prompt_ids]
-        return made if is_rloo else (made, None)
+        ids = [[token] for _ in prompt_ids]
+        return ids if is_rloo else (ids, None)
 
     return samples
 

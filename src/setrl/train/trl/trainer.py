@@ -161,14 +161,18 @@ class SetCredit(Gathering):
         if isinstance(method, Scheduled):
             schedule, method = method, method(0.0)
         fields = dict(fields or {})
-        self.policy_fields = {n: one for n, one in fields.items() if isinstance(one, MeanLogprob)}
+        self.policy_fields = {
+            n: source for n, source in fields.items() if isinstance(source, MeanLogprob)
+        }
         if self.policy_fields.keys() - {"proxy"}:
             raise ValueError("only `proxy` can be a mean log-probability")
-        named = {n: one for n, one in fields.items() if not isinstance(one, MeanLogprob)}
-        self.sources = Sources.of([], strategy_func, None, named)
-        given = [*fields, *([STRATEGIES] if has_labels else [])]
-        given += [name for name in fields_given(judge) - {*given} if name in method.reads]
-        check = functools.partial(checks.check_arguments, method, given)
+        sources = {n: source for n, source in fields.items() if not isinstance(source, MeanLogprob)}
+        self.sources = Sources.of([], strategy_func, None, sources)
+        field_names = [*fields, *([STRATEGIES] if has_labels else [])]
+        field_names += [
+            name for name in fields_given(judge) - {*field_names} if name in method.reads
+        ]
+        check = functools.partial(checks.check_arguments, method, field_names)
         if args is not None:  # otherwise they are checked once the trainer has made its own
             check(args, has_sampler=sampler is not None)
         self.method = method
@@ -183,30 +187,30 @@ class SetCredit(Gathering):
         self._has_entered = False  # whether advantages of a method have been put into a loss
         self._generation = Generation()
         self._has_own_label_column = False
-        own_rewards, rewards = rewards, [_named_in_errors(reward) for reward in rewards]
+        own_rewards, rewards = rewards, [_name_in_errors(reward) for reward in rewards]
         if args is not None:  # the first weights of adapters are random; TRL does it since 1.15
             set_seed(args.seed)
         super().__init__(model, rewards, args, *more, **others)
-        made: Any = self.args
+        arguments: Any = self.args
         outcome = outcome_of(correct, own_rewards, self.reward_func_names)
         check_correct(method, outcome, combine, self.reward_func_names)
         self.sources = replace(self.sources, correct=outcome, names_R=self.reward_func_names)
         if args is None:
-            check(made, has_sampler=sampler is not None)
-        self._take_arguments(made, truncated)
+            check(arguments, has_sampler=sampler is not None)
+        self._take_arguments(arguments, truncated)
         if self.sources.has_async:
             self._start_event_loop()
         mro = type(self).__mro__
-        theirs = mro[mro.index(Sampling) + 1 :]
-        seam.check_seam(self, theirs, super()._generate_and_score_completions)
+        trainer_classes = mro[mro.index(Sampling) + 1 :]
+        seam.check_seam(self, trainer_classes, super()._generate_and_score_completions)
 
-    def _take_arguments(self, made: Any, truncated: Truncation | None) -> None:
+    def _take_arguments(self, arguments: Any, truncated: Truncation | None) -> None:
         """Set what depends on TRL's arguments, which the trainer may have made itself."""
-        self._normalize = checks.normalization(self.combine, made)
-        self.truncated = checks.truncation(truncated, made)
+        self._normalize = checks.normalization(self.combine, arguments)
+        self.truncated = checks.truncation(truncated, arguments)
         self.mask_truncated_completions = self.truncated.policy == "mask"
         if self.combine is not None:
-            checks.check_combine(self.combine, self.reward_func_names, made)
+            checks.check_combine(self.combine, self.reward_func_names, arguments)
             weights = self.combine.weights
             self.reward_weights = torch.tensor(weights, dtype=torch.float32)  # TRL's log
 
@@ -279,8 +283,8 @@ class SetCredit(Gathering):
 
         If nothing was logged before the checkpoint, it is taken for a training that had one.
         """
-        before = [one for one in self.state.log_history if one["step"] <= (self._began_at or 0)]
-        logged = [one for one in before if DEAD_GROUPS in one]
+        before = [line for line in self.state.log_history if line["step"] <= (self._began_at or 0)]
+        logged = [line for line in before if DEAD_GROUPS in line]
         return bool(self._began_at) and (not logged or had_signal(logged))
 
     @property
@@ -309,7 +313,7 @@ class SetCredit(Gathering):
             method,
             combine=self.combine or Combine(weights, normalize=self._normalize, missing="skip"),
             truncated=self.truncated,
-            rng=np.random.default_rng(self._place()),
+            rng=np.random.default_rng(self._seed_entropy()),
         )
 
     def _warn_of_no_reward(self) -> None:
@@ -320,24 +324,24 @@ class SetCredit(Gathering):
             stacklevel=2,
         )
 
-    def _put_into_loss(self, batch: ScoredBatch, output: dict[str, Any], own: int) -> None:
+    def _put_into_loss(self, batch: ScoredBatch, output: dict[str, Any], num_samples: int) -> None:
         """Put the advantages of this process into the loss, and all of them into TRL's log."""
-        values = torch.as_tensor(batch.advantages.values_BN).flatten()
-        start = own * self.accelerator.process_index
-        rows = slice(start, start + own)
-        output["advantages"] = values[rows].to(output["advantages"])
+        advantages = torch.as_tensor(batch.advantages.values_BN).flatten()
+        start = num_samples * self.accelerator.process_index
+        rows = slice(start, start + num_samples)
+        output["advantages"] = advantages[rows].to(output["advantages"])
         self._has_entered = True
         if self.mask_dead_groups:
             dead = torch.as_tensor(dead_groups(batch)).repeat_interleave(self._num_samples)
             policy.mask_samples(output, dead[rows], self.accelerator)
-        self._replace_logged_advantages(values.tolist())
+        self._replace_logged_advantages(advantages.tolist())
 
-    def _replace_logged_advantages(self, values: list[float]) -> None:
+    def _replace_logged_advantages(self, advantages: list[float]) -> None:
         """Replace the advantages that TRL logged by the advantages that enter the loss."""
         logged: deque[float] = self._logs["advantages"]  # type: ignore[assignment]
-        for _ in values:
+        for _ in advantages:
             logged.pop()
-        logged.extend(values)
+        logged.extend(advantages)
 
     def _replace_logged_rewards(self, mode: str, rewards_BN: np.ndarray) -> None:
         """Replace TRL's statistics of its own sum of rewards by those of the credited reward.
@@ -374,7 +378,8 @@ class SetCredit(Gathering):
         """Add the strategies to TRL's table of completions, in a separate column."""
         columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
         if not self._has_own_label_column:
-            texts = (None if one is None else str(one) for one in labels)  # of one type: Parquet
+            # Of one type: Parquet.
+            texts = (None if label is None else str(label) for label in labels)
             columns[LABEL_COLUMN].extend(texts)
 
     def _log_completion_extra(self, column: str, values: list) -> None:
@@ -394,12 +399,12 @@ class SetCredit(Gathering):
         most = args.generation_batch_size if self._is_training else None
         if logs["prompt"].maxlen == most:
             return
-        for name, held in logs.items():
-            if isinstance(held, deque):
-                logs[name] = deque(held, most)
+        for name, log in logs.items():
+            if isinstance(log, deque):
+                logs[name] = deque(log, most)
             else:
-                kept = {column: deque(values, most) for column, values in held.items()}
-                logs[name] = defaultdict(lambda: deque(maxlen=most), kept)
+                columns = {column: deque(values, most) for column, values in log.items()}
+                logs[name] = defaultdict(lambda: deque(maxlen=most), columns)
 
 
 class SetGRPOTrainer(SetCredit, GRPOTrainer):
@@ -443,7 +448,7 @@ def set_credit(trainer_class: type) -> type:
     return type(name, (SetCredit, trainer_class), {"__doc__": text, "__module__": __name__})
 
 
-def _named_in_errors(reward: Any) -> Any:
+def _name_in_errors(reward: Any) -> Any:
     """Make a reward function name itself in errors; TRL calls reward models in its own way."""
     is_function = callable(reward) and not isinstance(reward, nn.Module)
     return functions.checked_rewards(reward) if is_function else reward
@@ -457,5 +462,5 @@ def _as_list(functions: Any) -> list[Any]:
 
 def std_of(rewards: np.ndarray) -> float:
     """Return the standard deviation of the known rewards, over n − 1; NaN for fewer than two."""
-    known = rewards[~np.isnan(rewards)]
-    return float(known.std(ddof=1)) if known.size > 1 else math.nan
+    numbers = rewards[~np.isnan(rewards)]
+    return float(numbers.std(ddof=1)) if numbers.size > 1 else math.nan

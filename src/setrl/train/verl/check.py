@@ -23,11 +23,11 @@ def check_verl() -> list[str]:
     Raises:
         ConfigError: If verl would not find it, or not all of it; it says why.
     """
-    version = _imported_verl()
+    version = _import_verl()
     _check_entry_point()
     _check_policy()
     _check_plugin()
-    estimators, trainers = _registered_estimators(), _registered_trainers()
+    estimators, trainers = _list_estimators(), _list_trainers()
     lines = [f"verl {version} has {len(estimators)} estimators and {len(trainers)} trainers"]
     lines[0] += f" of setrl: {', '.join(trainers)}"
     if version != ours.WRITTEN_FOR_VERL:
@@ -38,7 +38,7 @@ def check_verl() -> list[str]:
     return lines
 
 
-def _imported_verl() -> str:
+def _import_verl() -> str:
     try:
         return str(importlib.import_module("verl").__version__)
     except ImportError as error:
@@ -75,18 +75,18 @@ def _check_plugin() -> None:
         ) from error
     except Exception as error:
         raise ConfigError(f"the plug-in fails: {type(error).__name__}: {error}") from error
-    missing_names = set(ours.names_of_estimators()) - set(_registered_estimators())
+    missing_names = set(ours.names_of_estimators()) - set(_list_estimators())
     if missing_names:
         raise ConfigError(f"verl's registry lacks {', '.join(sorted(missing_names))}")
 
 
-def _registered_estimators() -> list[str]:
+def _list_estimators() -> list[str]:
     from verl.trainer.ppo.core_algos import ADV_ESTIMATOR_REGISTRY
 
     return [name for name in ours.names_of_estimators() if name in ADV_ESTIMATOR_REGISTRY]
 
 
-def _registered_trainers() -> list[str]:
+def _list_trainers() -> list[str]:
     from verl.trainer.ppo.v1 import get_trainer_cls
 
     names = [f"{ours.PREFIX}_{mode}" for mode in ours.MODES]

@@ -88,7 +88,7 @@ def make_estimator(name: str) -> AdvantageEstimator:
         if rows is None:
             method = read_method(name, config or {})
             _refuse_what_trainers_do(name, method, config or {})
-            rows = _rows_of_uids(method, index)
+            rows = _make_rows(method, index)
         rewards_M = token_level_rewards.double().sum(-1)
         values_M = _credit_rows(rewards_M, index, rows)
         advantages = (values_M[:, None] * response_mask).float()
@@ -138,18 +138,18 @@ def read_method(name: str, config: Mapping[str, Any], progress: float | None = N
 
 def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of `algorithm.setrl`, as dicts and lists."""
-    settings = _as_plain_data(config.get(PREFIX) or {})
+    settings = _to_plain_data(config.get(PREFIX) or {})
     if not isinstance(settings, dict):
         raise ConfigError(f"algorithm.setrl must be a mapping, got {settings!r}")
     return settings
 
 
-def _as_plain_data(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     """Turn a config of omegaconf into dicts and lists."""
     if isinstance(value, Mapping):
-        return {str(key): _as_plain_data(one) for key, one in value.items()}
+        return {str(key): _to_plain_data(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_as_plain_data(one) for one in value]
+        return [_to_plain_data(item) for item in value]
     return value
 
 
@@ -173,10 +173,10 @@ def _refuse_what_trainers_do(name: str, method: AnyMethod, config: Mapping[str, 
             f"trainer.v1.trainer_mode={PREFIX}_sync or another trainer of setrl"
         )
     with usage_errors():
-        check_given(method.reads, (), name, _by_trainer)
+        check_given(method.reads, (), name, _name_remedy)
 
 
-def _by_trainer(field: str) -> str:
+def _name_remedy(field: str) -> str:
     return (
         f"verl gives estimators only rewards, so set trainer.v1.trainer_mode={PREFIX}_sync (or "
         f"{PREFIX}_colocate_async, {PREFIX}_separate_async), and let the reward function return "
@@ -184,7 +184,7 @@ def _by_trainer(field: str) -> str:
     )
 
 
-def _rows_of_uids(method: AnyMethod, uids: Sequence[Any]) -> BatchRows:
+def _make_rows(method: AnyMethod, uids: Sequence[Any]) -> BatchRows:
     """Take each row for a sample: an estimator knows no more."""
     padding = [PADDING.fullmatch(str(uid)) is not None for uid in uids]
     return BatchRows(method, [str(i) for i in range(len(uids))], [0] * len(uids), padding, {})
@@ -194,18 +194,18 @@ def _credit_rows(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
     """Return the advantage of each row: its session is credited with the last output's reward."""
     if len(rows.sessions) != len(uids):
         raise RunError(f"verl passed {len(uids)} of {len(rows.sessions)} rows: a group was cut")
-    members = _rows_with_rewards(rows)
+    members = _find_reward_rows(rows)
     groups: dict[str, list[int]] = {}
     for row in members.values():
         groups.setdefault(str(uids[row]), []).append(row)
     _refuse_groups_of_one(groups, rows.method)
     seed = zlib.crc32("".join(groups).encode())  # uids differ from step to step
-    rows.batch = score(_columns_of_groups(rewards_M.tolist(), groups, rows), rows.method, rng=seed)
+    rows.batch = score(_make_columns(rewards_M.tolist(), groups, rows), rows.method, rng=seed)
     values_BN = rows.batch.advantages.values_BN
     places = ((i, b, n) for b, group in enumerate(groups.values()) for n, i in enumerate(group))
     value_of = {row: values_BN[b, n] for row, b, n in places}
     return rewards_M.new_tensor(
-        [value_of[members[one]] if one in members else 0.0 for one in rows.sessions]
+        [value_of[members[session]] if session in members else 0.0 for session in rows.sessions]
     )
 
 
@@ -220,7 +220,7 @@ def _refuse_groups_of_one(groups: Mapping[str, list[int]], method: AnyMethod) ->
         )
 
 
-def _rows_with_rewards(rows: BatchRows) -> dict[str, int]:
+def _find_reward_rows(rows: BatchRows) -> dict[str, int]:
     """Return the row of each session that has its reward: the row of its last output."""
     last: dict[str, int] = {}
     for row, session in enumerate(rows.sessions):
@@ -231,7 +231,7 @@ def _rows_with_rewards(rows: BatchRows) -> dict[str, int]:
     return last
 
 
-def _columns_of_groups(
+def _make_columns(
     rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: BatchRows
 ) -> Columns:
     """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
@@ -241,7 +241,7 @@ def _columns_of_groups(
 
     def column(values: Sequence[Any]) -> list[Any]:
         padded = ([values[i] for i in group] + [None] * width for group in groups.values())
-        return [one for group in padded for one in group[:width]]
+        return [value for group in padded for value in group[:width]]
 
     fields = {name: column(values) for name, values in rows.fields.items()}
     return Columns(
@@ -255,11 +255,11 @@ def _columns_of_groups(
 
 
 def _refuse_scores_but_0_and_1(method: AnyMethod, scores: Sequence[float]) -> None:
-    others = [one for one in scores if one == one and not is_outcome(one)]
-    if others:
+    graded = [number for number in scores if number == number and not is_outcome(number)]
+    if graded:
         raise RunError(
             f"{method.name} needs to know which samples are right, and the reward function gave "
-            f"the score {others[0]:g}, which is neither right (1) nor wrong (0): let it return "
+            f"the score {graded[0]:g}, which is neither right (1) nor wrong (0): let it return "
             f"'correct' besides 'score' (True or False), and train with "
             f"trainer.v1.trainer_mode={PREFIX}_sync or another trainer of setrl"
         )

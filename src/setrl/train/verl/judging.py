@@ -49,7 +49,7 @@ class GroupJudging:
         def look_and_ask() -> None:
             look()
             finished = set(buffer.finished_keys[PARTITION]) - self._asked.keys()
-            self._ask_about(_keys_by_group(buffer.partitions[PARTITION], finished))
+            self._ask_about(_group_keys(buffer.partitions[PARTITION], finished))
 
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
@@ -58,19 +58,17 @@ class GroupJudging:
     ) -> dict[str, list[JudgedLabel]]:
         """Return what the judge gives of each row, or why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
-        self._ask_about(
-            _keys_by_group(named, {_uid_of_key(key) for key in named} - self._asked.keys())
-        )
+        self._ask_about(_group_keys(named, {_read_uid(key) for key in named} - self._asked.keys()))
         labels: dict[str, dict[str, JudgedLabel]] = {name: {} for name in self.gives}
-        for uid in dict.fromkeys(map(_uid_of_key, named)):
+        for uid in dict.fromkeys(map(_read_uid, named)):
             sessions, answer = self._asked.pop(uid)
             judgement = answer.result().read(len(sessions), self.judge)
             unknown = [Missing.by_judge(judgement)] * len(sessions)
             for name, by_session in labels.items():
-                given = getattr(judgement, GIVEN[name]) or unknown
-                by_session.update(zip(sessions, given, strict=True))
+                labels_N = getattr(judgement, GIVEN[name]) or unknown
+                by_session.update(zip(sessions, labels_N, strict=True))
         return {
-            name: [None if key is None else by_session.get(_session_of_key(key)) for key in keys]
+            name: [None if key is None else by_session.get(_read_session(key)) for key in keys]
             for name, by_session in labels.items()
         }
 
@@ -80,12 +78,13 @@ class GroupJudging:
         if not keys:
             return
         texts = self._read_texts(keys)
-        questions = {uid: _question_about(group, texts) for uid, group in groups.items()}
+        questions = {uid: _make_question(group, texts) for uid, group in groups.items()}
         if isinstance(self.judge, BackgroundJudge):
             answers = [self.judge.submit(group) for _, group in questions.values()]
         else:
             answers = [
-                _done_future(one) for one in self.judge.judge([g for _, g in questions.values()])
+                _make_done_future(judgement)
+                for judgement in self.judge.judge([g for _, g in questions.values()])
             ]
         for (uid, (sessions, _)), answer in zip(questions.items(), answers, strict=True):
             self._asked[uid] = sessions, answer
@@ -94,40 +93,40 @@ class GroupJudging:
         """Read the prompt and the output of each row as text."""
         fields = ["prompts", "responses"]
         data = self.queue.kv_batch_get(keys=keys, partition_id=PARTITION, select_fields=fields)
-        read = self.tokenizer().decode
+        decode = self.tokenizer().decode
         prompts, outputs = (
-            [read(ids, skip_special_tokens=True) for ids in data[name]] for name in fields
+            [decode(ids, skip_special_tokens=True) for ids in data[name]] for name in fields
         )
         return dict(zip(keys, zip(prompts, outputs, strict=True), strict=True))
 
 
-def _question_about(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[str], Group]:
+def _make_question(keys: list[str], texts: dict[str, tuple[str, str]]) -> tuple[list[str], Group]:
     """Return the sessions of a group and what to ask: all outputs of each session, in order."""
-    ordered = sorted(keys, key=lambda key: (_session_of_key(key), int(key.rsplit("_", 1)[1])))
+    ordered = sorted(keys, key=lambda key: (_read_session(key), int(key.rsplit("_", 1)[1])))
     by_session: dict[str, list[str]] = {}
     for key in ordered:
-        by_session.setdefault(_session_of_key(key), []).append(texts[key][1])
+        by_session.setdefault(_read_session(key), []).append(texts[key][1])
     samples = tuple("\n\n".join(outputs) for outputs in by_session.values())
     return list(by_session), Group.of_texts(texts[ordered[0]][0], samples)
 
 
-def _keys_by_group(keys: Iterable[str], uids: set[str]) -> dict[str, list[str]]:
+def _group_keys(keys: Iterable[str], uids: set[str]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for key in keys:
-        if _uid_of_key(key) in uids:
-            groups.setdefault(_uid_of_key(key), []).append(key)
+        if _read_uid(key) in uids:
+            groups.setdefault(_read_uid(key), []).append(key)
     return groups
 
 
-def _uid_of_key(key: str) -> str:
+def _read_uid(key: str) -> str:
     return key.rsplit("_", 2)[0]
 
 
-def _session_of_key(key: str) -> str:
+def _read_session(key: str) -> str:
     return key.rsplit("_", 1)[0]
 
 
-def _done_future(judgement: Judgement) -> Future[Judgement]:
+def _make_done_future(judgement: Judgement) -> Future[Judgement]:
     answer: Future[Judgement] = Future()
     answer.set_result(judgement)
     return answer

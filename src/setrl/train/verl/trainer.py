@@ -64,7 +64,7 @@ class SetAdvantages:
             method.check_samples(rollouts, "actor_rollout_ref.rollout.n")
         _refuse_reward_filter(method, config.algorithm)
         self.judging = self._make_judging(config, method)
-        self.credit_watch = CreditWatch(_stop_rule_of_config(config.algorithm), self._had_signal)
+        self.credit_watch = CreditWatch(_read_stop_rule(config.algorithm), self._had_signal)
         # verl asks for its own names of modes in five places, and for the section of that name.
         config.trainer.v1.trainer_mode = self.mode
         super().__init__(config, *more, **others)  # type: ignore[call-arg]
@@ -92,15 +92,11 @@ class SetAdvantages:
         rows = self._read_rows(batch)
         with rows_known(rows):
             done = super()._compute_advantage(batch, metrics)  # type: ignore[misc]
-        trainer_with_credit = rows.batch
-        assert trainer_with_credit is not None
-        metrics.update(
-            {f"setrl/{key}": value for key, value in batch_metrics(trainer_with_credit).items()}
-        )
+        credited = rows.batch
+        assert credited is not None
+        metrics.update({f"setrl/{key}": value for key, value in batch_metrics(credited).items()})
         self._began_at = self._began_at or self.global_steps
-        self.credit_watch.see(
-            trainer_with_credit, 0 < self.total_training_steps <= self.global_steps
-        )
+        self.credit_watch.see(credited, 0 < self.total_training_steps <= self.global_steps)
         return done
 
     def _had_signal(self) -> bool:
@@ -112,7 +108,7 @@ class SetAdvantages:
         algorithm = self.config.algorithm
         progress = min(self.global_steps / max(self.total_training_steps, 1), 1.0)
         method = read_method(str(algorithm.adv_estimator), algorithm, progress)
-        parts = [_parts_of_key(key) for key in batch.keys]
+        parts = [_split_key(key) for key in batch.keys]
         padding = [bool(tag.get("is_padding", False)) for tag in batch.tags]
         fields = self._read_fields(batch, method, padding)
         if self.judging is not None:
@@ -132,30 +128,29 @@ class SetAdvantages:
     ) -> dict[str, list[Any]]:
         """Read the method's fields from what the reward function returned besides the score."""
         judged = self.judging.gives if self.judging is not None else set()
-        wanted = [name for name in method.reads if name not in {"rewards", "correct", *judged}]
-        if not wanted and "correct" not in method.reads:
+        field_names = [name for name in method.reads if name not in {"rewards", "correct", *judged}]
+        if not field_names and "correct" not in method.reads:
             return {}
-        own = settings_of(self.config.algorithm).get("fields", {})
+        given_keys = settings_of(self.config.algorithm).get("fields", {})
         data = self.queue.kv_batch_get(
             keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"]
         )
-        extras = [_reward_info(one) for one in data["extra_fields"]]
+        extras = [_read_reward_info(extra) for extra in data["extra_fields"]]
         real = [extra for extra, pad in zip(extras, padding, strict=True) if not pad]
         says = "correct" in method.reads and (
-            "correct" in own or any("correct" in extra for extra in real)
+            "correct" in given_keys or any("correct" in extra for extra in real)
         )  # otherwise scores must be 0 and 1
-        wanted += ["correct"] if says else []
-        named = {**KEYS, **own}
+        field_names += ["correct"] if says else []
+        named = {**KEYS, **given_keys}
         return {
-            name: _column_of_rewards(method.name, name, named[name], extras, real)
-            for name in wanted
+            name: _read_column(method.name, name, named[name], extras, real) for name in field_names
         }
 
 
-def _stop_rule_of_config(algorithm: Any) -> StopRule | None:
-    found = settings_of(algorithm).get("stop_rule", {})
+def _read_stop_rule(algorithm: Any) -> StopRule | None:
+    rule = settings_of(algorithm).get("stop_rule", {})
     with usage_errors(TypeError):
-        return None if found is None else names.call("algorithm.setrl.stop_rule", StopRule, found)
+        return None if rule is None else names.call("algorithm.setrl.stop_rule", StopRule, rule)
 
 
 def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:
@@ -169,28 +164,28 @@ def _refuse_reward_filter(method: AnyMethod, algorithm: Any) -> None:
     )
 
 
-def _parts_of_key(key: str) -> tuple[str, str, int]:
+def _split_key(key: str) -> tuple[str, str, int]:
     uid, session, output = key.rsplit("_", 2)
     return uid, session, int(output)
 
 
-def _reward_info(value: Any) -> dict[str, Any]:
+def _read_reward_info(value: Any) -> dict[str, Any]:
     """Read what a reward function returned besides the score, for one row."""
     extra = getattr(value, "data", value)
-    found = extra.get("reward_extra_info") if isinstance(extra, dict) else None
-    return found if isinstance(found, dict) else {}
+    info = extra.get("reward_extra_info") if isinstance(extra, dict) else None
+    return info if isinstance(info, dict) else {}
 
 
-def _column_of_rewards(
+def _read_column(
     method: str, name: str, key: str, extras: list[dict[str, Any]], real: list[dict[str, Any]]
 ) -> list[Any]:
-    if real and not any(key in one for one in real):
-        known = ", ".join(map(repr, dict.fromkeys(k for one in real for k in one))) or "nothing"
+    if real and not any(key in extra for extra in real):
+        keys = ", ".join(map(repr, dict.fromkeys(k for extra in real for k in extra))) or "nothing"
         raise RunError(
             f"{method} reads {name}: the reward function must return {key!r} besides 'score'; it "
-            f"returned {known} (algorithm.setrl.fields.{name} names another key)"
+            f"returned {keys} (algorithm.setrl.fields.{name} names another key)"
         )
-    values = (one.get(key) for one in extras)
+    values = (extra.get(key) for extra in extras)
     return read_column(f"{key!r} of the reward function", READER_OF[name], values, "be")
 
 
@@ -202,5 +197,5 @@ def trainer_with_credit(trainer: type, mode: str, queue: Any) -> type:
         mode: Its name in verl's registry.
         queue: The module `transfer_queue`.
     """
-    own = {"mode": mode, "queue": queue, "__doc__": SetAdvantages.__doc__}
-    return type(f"Set{trainer.__name__}", (SetAdvantages, trainer), own)
+    attributes = {"mode": mode, "queue": queue, "__doc__": SetAdvantages.__doc__}
+    return type(f"Set{trainer.__name__}", (SetAdvantages, trainer), attributes)

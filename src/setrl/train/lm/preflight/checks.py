@@ -26,8 +26,8 @@ def check_before_training(resolved: ResolvedConfig) -> None:
     check_adapter(config.peft, config.model)
     check_problems(resolved)
     model = config.model
-    if model is not None and (said := prompts_too_long(resolved, model, _prompts_of_run(resolved))):
-        raise ConfigError(said[0])
+    if model is not None and (faults := prompts_too_long(resolved, model, _list_prompts(resolved))):
+        raise ConfigError(faults[0])
     check_judges(resolved.arms.values())
 
 
@@ -52,18 +52,18 @@ def check_problems(resolved: ResolvedConfig) -> None:
     problems = resolved.training_problems(resolved.config.seeds[0])
     model = resolved.config.model
     is_chat = model is not None and resolved.form.is_chat(load_tokenizer(model))
-    known = training_prompts(task, problems, is_chat=is_chat).column_names
-    _check_columns(resolved.arms.values(), known, task.name)
+    columns = training_prompts(task, problems, is_chat=is_chat).column_names
+    _check_columns(resolved.arms.values(), columns, task.name)
     for split in resolved.eval_splits:
         task.problems(split, resolved.eval_problems(split), SEED)
 
 
-def _check_columns(arms: Iterable[ResolvedArm], known: list[str], task: str) -> None:
+def _check_columns(arms: Iterable[ResolvedArm], columns: list[str], task: str) -> None:
     sources = {source for arm in arms for source in arm.fields.values() if isinstance(source, str)}
-    for column in sorted(sources - set(known)):
+    for column in sorted(sources - set(columns)):
         raise ConfigError(
             f"fields: the problems of {task} have no column {column!r}; they have "
-            f"{', '.join(known)}"
+            f"{', '.join(columns)}"
         )
 
 
@@ -81,8 +81,8 @@ def prompts_too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str
     room = context - resolved.sample_tokens
     around = len(form.token_ids("", tokenizer)) + 1
     # A token has at least one byte, so that only long prompts are tokenized.
-    doubtful = [one for one in prompts if len(one.encode()) + around > room]
-    lengths = {one: len(form.token_ids(one, tokenizer)) for one in doubtful}
+    long_prompts = [prompt for prompt in prompts if len(prompt.encode()) + around > room]
+    lengths = {prompt: len(form.token_ids(prompt, tokenizer)) for prompt in long_prompts}
     return [
         f"the prompt {prompt[:60]!r}… of {resolved.task.name} has {length} tokens; with "
         f"{resolved.sample_tokens} new ones that is more than the {context} of the model's "
@@ -92,13 +92,13 @@ def prompts_too_long(resolved: ResolvedConfig, model: str, prompts: Iterable[str
     ]
 
 
-def _prompts_of_run(resolved: ResolvedConfig) -> list[str]:
+def _list_prompts(resolved: ResolvedConfig) -> list[str]:
     """Return the different prompts of training and evaluation."""
-    found = [one.prompt for one in resolved.training_problems(SEED)]
+    prompts = [problem.prompt for problem in resolved.training_problems(SEED)]
     for split in resolved.eval_splits:
         chosen = resolved.task.problems(split, resolved.eval_problems(split), SEED)
-        found += [problem.prompt for problem in chosen.problems]
-    return list(dict.fromkeys(found))
+        prompts += [problem.prompt for problem in chosen.problems]
+    return list(dict.fromkeys(prompts))
 
 
 def context_length(model: str) -> int | None:
@@ -110,7 +110,7 @@ def context_length(model: str) -> int | None:
 def check_judges(arms: Iterable[ResolvedArm]) -> None:
     """Refuse judges that cannot be made, or whose server does not answer; no cache is opened."""
     for arm in arms:
-        spec = _without_caches(arm.judge)
+        spec = _remove_caches(arm.judge)
         try:
             if spec is not None:
                 with tempfile.TemporaryDirectory() as folder:
@@ -120,11 +120,11 @@ def check_judges(arms: Iterable[ResolvedArm]) -> None:
             raise ConfigError(f"arms.{arm.name}.judge: {error}") from error
 
 
-def _without_caches(spec: Any) -> Any:
+def _remove_caches(spec: Any) -> Any:
     """Return the settings of a judge, and of the judges that it asks, without the key `cache`."""
     if isinstance(spec, Mapping):
-        return {key: _without_caches(value) for key, value in spec.items() if key != "cache"}
-    return [_without_caches(one) for one in spec] if isinstance(spec, list) else spec
+        return {key: _remove_caches(value) for key, value in spec.items() if key != "cache"}
+    return [_remove_caches(part) for part in spec] if isinstance(spec, list) else spec
 
 
 def refuse_unreachable_judge(spec: Any) -> None:

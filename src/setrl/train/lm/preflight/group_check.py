@@ -75,14 +75,18 @@ class _GroupChecking:
 
     def make_group_check(self) -> GroupCheck:
         problems = self.resolved.training_problems(self.resolved.config.seeds[0])
-        other = next((one for one in problems if one.prompt != problems[0].prompt), problems[0])
-        group, arms = self._sample_group(problems[0]), self._arms_with_credit()
+        other_problem = next(
+            (problem for problem in problems if problem.prompt != problems[0].prompt), problems[0]
+        )
+        group, arms = self._sample_group(problems[0]), self._find_credited_arms()
         batches = {
-            arm: batch for arm, one in arms.items() if (batch := self._credit_by_arm(one, group))
+            arm: batch
+            for arm, resolved_arm in arms.items()
+            if (batch := self._credit_by_arm(resolved_arm, group))
         }
         if len(batches) == len(arms):
-            self._probe_outcome(group, other)
-        rows = self._rows_of_samples(group, batches)
+            self._probe_outcome(group, other_problem)
+        rows = self._make_sample_rows(group, batches)
         self._warn_of_little_signal(rows)
         where = from_here(problems[0].where)
         return GroupCheck(problems[0].prompt, where, rows, self.problems, self.warnings)
@@ -93,14 +97,14 @@ class _GroupChecking:
         model = LocalModel(config.model, config.temperature, most, form, config.dtype)
         ids, tokenizer = model.ids(problem.prompt, config.samples_per_prompt, config.seeds[0])
         texts = list(tokenizer.batch_decode(ids, skip_special_tokens=True))
-        cut = [was_cut(one, model.ends) for one in ids]
+        cut = [was_cut(sample_ids, model.ends) for sample_ids in ids]
         return SampledGroup(problem, form.prompt(problem.prompt, model.is_chat), texts, ids, cut)
 
-    def _arms_with_credit(self) -> dict[str, ResolvedArm]:
+    def _find_credited_arms(self) -> dict[str, ResolvedArm]:
         """Return the arms that get credit here."""
         arms = dict(self.resolved.arms)
-        for arm, own in self.resolved.arms.items():
-            if any(isinstance(one, MeanLogprob) for one in own.fields.values()):
+        for arm, resolved_arm in self.resolved.arms.items():
+            if any(isinstance(source, MeanLogprob) for source in resolved_arm.fields.values()):
                 del arms[arm]
                 self.warnings.append(
                     f"{arm} gets no credit here: only training computes mean_logprob"
@@ -128,50 +132,51 @@ class _GroupChecking:
         scorer = scorer_of(self.resolved, arm, judge, stop_rule=None, more=OF_TRAINERS)
         return scorer.score([group], method, np.random.default_rng(0))
 
-    def _probe_outcome(self, group: SampledGroup, other: Problem) -> None:
+    def _probe_outcome(self, group: SampledGroup, other_problem: Problem) -> None:
         """Look for values between 0 and 1 of what says which samples are right.
 
         A good model shows only its 1s. Here an empty sample and the samples of the group answer
         another problem.
         """
         texts, ids = ["", *group.texts_N[1:]], [[], *group.ids_N[1:]]
-        prompt = self.resolved.form.prompt(other.prompt, not isinstance(group.prompt, str))
-        asked = replace(group, problem=other, prompt=prompt, texts_N=texts, ids_N=ids)
+        prompt = self.resolved.form.prompt(other_problem.prompt, not isinstance(group.prompt, str))
+        probe = replace(group, problem=other_problem, prompt=prompt, texts_N=texts, ids_N=ids)
         arm = next(iter(self.resolved.arms.values()))
         try:
-            self._score_group(replace(arm, fields={}), asked, methods.dr_grpo())
+            self._score_group(replace(arm, fields={}), probe, methods.dr_grpo())
         except (RunError, ValueError) as error:
             self.problems.append(str(error))
 
-    def _rows_of_samples(
+    def _make_sample_rows(
         self, group: SampledGroup, batches: Mapping[str, ScoredBatch]
     ) -> list[dict[str, Any]]:
         """Return what is known about each sample."""
         columns: dict[str, Any] = {"tokens": list(map(len, group.ids_N)), "cut": group.cut_N}
-        for one in [*batches.values()][:1]:
-            by_name = zip(self.resolved.rewards, one.rewards_BNR[0].T, strict=True)
+        for batch in [*batches.values()][:1]:
+            by_name = zip(self.resolved.rewards, batch.rewards_BNR[0].T, strict=True)
             columns |= {
-                f"reward/{name_of(each)}": _known_values(values_N) for each, values_N in by_name
+                f"reward/{name_of(function)}": _nan_to_none(values_N)
+                for function, values_N in by_name
             }
-            columns["reward"] = _known_values(one.samples.rewards[0])
-        for arm, one in batches.items():
-            labels = one.samples.labels("strategies")
+            columns["reward"] = _nan_to_none(batch.samples.rewards[0])
+        for arm, batch in batches.items():
+            labels = batch.samples.labels("strategies")
             if labels and "strategies" in self.resolved.arms[arm].method.reads:
                 columns[f"strategy/{arm}"] = [*map(shown_label, labels[0])]
-            values_BN, usable_BN = one.advantages.values_BN, one.advantages.usable_BN
-            columns[f"advantage/{arm}"] = _known_values(np.where(usable_BN, values_BN, np.nan)[0])
+            values_BN, usable_BN = batch.advantages.values_BN, batch.advantages.usable_BN
+            columns[f"advantage/{arm}"] = _nan_to_none(np.where(usable_BN, values_BN, np.nan)[0])
         columns["text"] = group.texts_N
-        found = zip(*columns.values(), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in found]
+        samples = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in samples]
 
     def _warn_of_little_signal(self, rows: list[dict[str, Any]]) -> None:
         """Warn of a group that says little about training."""
-        if all(one["cut"] for one in rows):
+        if all(row["cut"] for row in rows):
             self.warnings.append(
                 f"all {len(rows)} samples were cut at {self.resolved.sample_tokens} tokens: set "
                 "max_new_tokens higher, or the model does not end its answers"
             )
-        rewards = {one.get("reward") for one in rows}
+        rewards = {row.get("reward") for row in rows}
         if len(rewards) == 1 and not self.problems:
             self.warnings.append(
                 f"all {len(rows)} samples have the reward {rewards.pop()}: from such a group a "
@@ -179,7 +184,7 @@ class _GroupChecking:
             )
 
 
-def _known_values(values_N: np.ndarray) -> list[float | None]:
+def _nan_to_none(values_N: np.ndarray) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values_N]
 
 
@@ -188,7 +193,7 @@ def group_text(group: GroupCheck) -> str:
     prompt = " ".join(prompt_text(group.prompt).split())
     head = [name for name in group.samples[0] if name != "cut"]
     where = group.where or "this prompt"  # a domain's is in no file
-    rows = [[_cell_text(name, one) for name in head] for one in group.samples]
+    rows = [[_format_cell(name, sample) for name in head] for sample in group.samples]
     return "\n".join(
         [
             f"one group: {len(group.samples)} samples of {where}, as the model is now",
@@ -198,7 +203,7 @@ def group_text(group: GroupCheck) -> str:
     )
 
 
-def _cell_text(name: str, sample: Mapping[str, Any]) -> str:
+def _format_cell(name: str, sample: Mapping[str, Any]) -> str:
     value = sample[name]
     if value is None:
         return "?"

@@ -125,12 +125,12 @@ def plan(
     return Plan(
         resolved,
         run_dir,
-        _where_base_is(resolved, run_dir, cache_folder(None), overwrite),
-        _planned_runs(resolved, run_dir, overwrite),
+        _locate_base(resolved, run_dir, cache_folder(None), overwrite),
+        _plan_runs(resolved, run_dir, overwrite),
         problems,
         costs(resolved, problems),
         tuple(resolved.notes),
-        None if overwrite else _step_seconds(resolved, run_dir),
+        None if overwrite else _measure_step(resolved, run_dir),
     )
 
 
@@ -147,14 +147,14 @@ def costs(resolved: ResolvedConfig, problems: Mapping[str, int]) -> dict[str, in
     samples = len(arms) * prompts * config.samples_per_prompt
     models = (len(arms) * seeds + 1) * (1 if config.cold_base is None else 2)  # and the base
     evaluated = models * sum(problems.values()) * config.eval_samples
-    asked = sum(requests_of_judge(arm.judge, config.samples_per_prompt) for arm in arms)
+    requests = sum(requests_of_judge(arm.judge, config.samples_per_prompt) for arm in arms)
     return {
         "prompts": len(arms) * prompts,
         "samples": samples,
         "sampled_tokens": samples * limit,
         "evaluated_samples": evaluated,
         "evaluated_tokens": evaluated * limit,
-        "judge_requests": asked * prompts,
+        "judge_requests": requests * prompts,
     }
 
 
@@ -167,47 +167,47 @@ def requests_of_judge(judge: Config | None, samples: int) -> int:
     return pairs * requests_of_judge(settings["of"], samples) if "of" in settings else 0
 
 
-def _step_seconds(resolved: ResolvedConfig, run_dir: Path) -> float | None:
+def _measure_step(resolved: ResolvedConfig, run_dir: Path) -> float | None:
     """Return the median time of all steps that the folder holds."""
     seeds = (Run(run_dir).seed(arm, s) for arm in resolved.arms for s in resolved.config.seeds)
     times = np.concatenate([seed.metrics.get("time/step", np.zeros(0)) for seed in seeds])
     return float(np.nanmedian(times)) if np.isfinite(times).any() else None
 
 
-def _where_base_is(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
+def _locate_base(resolved: ResolvedConfig, run_dir: Path, cache: Path, overwrite: bool) -> str:
     """Return where the base model comes from; check that weights which exist are whole."""
     if resolved.base is None:
         model = str(resolved.config.model)
         refuse_damaged_weights(Path(model), SAVED_AGAIN)
         return model
-    kept = resolved.base.folder(cache)
-    for folder in (run_dir / BASE, kept):
-        if (folder / "config.json").exists() and not (overwrite and folder != kept):
+    cached = resolved.base.folder(cache)
+    for folder in (run_dir / BASE, cached):
+        if (folder / "config.json").exists() and not (overwrite and folder != cached):
             refuse_damaged_weights(folder, MADE_AGAIN)
             return str(folder)
-    return f"a model made from scratch first, and kept in {kept}"
+    return f"a model made from scratch first, and kept in {cached}"
 
 
-def _planned_runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
+def _plan_runs(resolved: ResolvedConfig, run_dir: Path, overwrite: bool) -> tuple[Planned, ...]:
     config, splits, run = resolved.config, resolved.eval_splits, Run(run_dir)
 
     def missing(seed: Seed) -> tuple[str, ...]:
-        known = {} if overwrite else seed.evaluations
-        return tuple(split for split in splits if split not in known)
+        evaluations = {} if overwrite else seed.evaluations
+        return tuple(split for split in splits if split not in evaluations)
 
     def done(seed: Seed) -> int:
         if overwrite:
             return 0
         return config.steps if seed.final.exists() else last_checkpoint(seed) or 0
 
-    def both(seed: Seed) -> tuple[str, ...]:
+    def missing_with_cold(seed: Seed) -> tuple[str, ...]:
         cold = config.cold_base
         return missing(seed) + (() if cold is None else missing(seed.cold(cold)))
 
-    planned = [Planned(BASE, None, 0, both(run.base))] if splits else []
+    planned = [Planned(BASE, None, 0, missing_with_cold(run.base))] if splits else []
     for number in config.seeds:
         seeds = {arm: run.seed(arm, number) for arm in config.arms}
-        planned += [Planned(arm, number, done(s), both(s)) for arm, s in seeds.items()]
+        planned += [Planned(arm, number, done(s), missing_with_cold(s)) for arm, s in seeds.items()]
     return tuple(planned)
 
 
@@ -239,13 +239,13 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"an evaluation on {split}: {drawn} = {number * config.eval_samples:,}")
     counts = [[k.replace("_", " "), f"{n:,}"] for k, n in plan.costs.items() if n]
     head = ["from the first step, with every sample at the limit", "all arms"]
-    lines += ["", table([head, *counts]), "", _states_table(plan), ""]
+    lines += ["", table([head, *counts]), "", _format_states(plan), ""]
     all_samples = plan.new_samples + plan.new_evaluation_samples
     all_tokens = all_samples * plan.resolved.sample_tokens
     lines += [
         f"to do: {count(plan.new_steps, 'step')} with {plan.new_samples:,} samples, and "
         f"{plan.new_evaluation_samples:,} samples of evaluations; {all_tokens:,} tokens at most",
-        _time_text(plan),
+        _describe_time(plan),
         f"it goes into {plan.run_dir}: a folder for each arm with seed_<n> in it (metrics.jsonl, "
         "rollouts, checkpoints, final, evaluation), and report.html",
         "nothing was written; the same command without --dry-run does it",
@@ -253,17 +253,17 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _time_text(plan: Plan) -> str:
+def _describe_time(plan: Plan) -> str:
     """Return how long the new steps take at the pace of the steps that are done."""
     if plan.step_s is None:
         return "time: unknown before the first steps; give --dry-run again once some are done"
-    left = [plan.config.steps - run.step for run in plan.runs if run.seed is not None]
-    left = [steps for steps in left if steps]
-    side_by_side = max(1, min(plan.config.workers, len(left)))
-    minutes = round(steps_in_turn(left, side_by_side) * plan.step_s / 60)
-    long = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
+    steps_left = [plan.config.steps - run.step for run in plan.runs if run.seed is not None]
+    steps_left = [steps for steps in steps_left if steps]
+    side_by_side = max(1, min(plan.config.workers, len(steps_left)))
+    minutes = round(steps_in_turn(steps_left, side_by_side) * plan.step_s / 60)
+    duration = f"about {count(minutes, 'minute')}" if minutes else "less than a minute"
     return (
-        f"time: the median step took {plan.step_s:.2f} s, so the new steps take {long}, "
+        f"time: the median step took {plan.step_s:.2f} s, so the new steps take {duration}, "
         f"{side_by_side} side by side; evaluations come on top"
     )
 
@@ -275,22 +275,22 @@ def steps_in_turn(steps: Sequence[int], workers: int) -> int:
     (100, 20)
     """
     ends = [0] * workers
-    for one in steps:
-        ends[ends.index(min(ends))] += one
+    for num_steps in steps:
+        ends[ends.index(min(ends))] += num_steps
     return max(ends)
 
 
-def _states_table(plan: Plan) -> str:
+def _format_states(plan: Plan) -> str:
     rows = [["arm", "seed", "training", "evaluation"]]
     for run in plan.runs:
         seed = "" if run.seed is None else str(run.seed)
         rows.append(
-            [run.arm, seed, _training_state(run, plan.config), _evaluation_state(run, plan)]
+            [run.arm, seed, _describe_training(run, plan.config), _describe_evaluation(run, plan)]
         )
     return table(rows, left=(0, 2, 3))
 
 
-def _training_state(run: Planned, config: ComparisonConfig) -> str:
+def _describe_training(run: Planned, config: ComparisonConfig) -> str:
     if run.seed is None:
         return ""
     if run.step >= config.steps:
@@ -298,7 +298,7 @@ def _training_state(run: Planned, config: ComparisonConfig) -> str:
     return f"goes on after step {run.step:,}" if run.step else "new"
 
 
-def _evaluation_state(run: Planned, plan: Plan) -> str:
+def _describe_evaluation(run: Planned, plan: Plan) -> str:
     if not plan.problems:
         return ""
     return f"new: {', '.join(dict.fromkeys(run.missing))}" if run.missing else "done"

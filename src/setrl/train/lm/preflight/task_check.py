@@ -116,7 +116,7 @@ class _TaskChecking(ABC):
             )
         assert self.resolved is not None
         self.problems += prompts_too_long(
-            self.resolved, model, (one.prompt for one in self.problems_to_measure())
+            self.resolved, model, (problem.prompt for problem in self.problems_to_measure())
         )
 
     @abstractmethod
@@ -145,29 +145,29 @@ class _TaskChecking(ABC):
             context=self.context,
             max_new_tokens=tokens,
             splits=self.splits(),
-            prompts=self._shown_prompts(prompts),
+            prompts=self._choose_shown_prompts(prompts),
             group=group,
             problems=self.problems,
             warnings=self.warnings,
         )
 
-    def _length_of_prompt(self, problem: Problem) -> int:
+    def _measure_prompt(self, problem: Problem) -> int:
         if self.tokenizer is None:
             return len(problem.prompt)
         return len(self.form.token_ids(problem.prompt, self.tokenizer))
 
-    def _shown_prompts(self, number: int) -> list[dict[str, Any]]:
+    def _choose_shown_prompts(self, number: int) -> list[dict[str, Any]]:
         """Return some prompts of training as the model reads them."""
         return [
             {
-                "where": from_here(one.where),
-                "length": self._length_of_prompt(one),
-                "text": self._prompt_as_read(one),
+                "where": from_here(problem.where),
+                "length": self._measure_prompt(problem),
+                "text": self._show_prompt(problem),
             }
-            for one in self.first_of_training(number)
+            for problem in self.first_of_training(number)
         ]
 
-    def _prompt_as_read(self, problem: Problem) -> str:
+    def _show_prompt(self, problem: Problem) -> str:
         if self.tokenizer is None:
             return escaped(problem.prompt)
         return visible(self.form.token_ids(problem.prompt, self.tokenizer), self.tokenizer)
@@ -197,30 +197,30 @@ class _FileChecking(_TaskChecking):
 
     @override
     def problems_to_measure(self) -> Iterable[Problem]:
-        return (one for split in self.task.splits for one in self.task.usable(split))
+        return (problem for split in self.task.splits for problem in self.task.usable(split))
 
     @override
     def first_of_training(self, number: int) -> Sequence[Problem]:
-        return sorted(self.task.usable(TRAIN), key=lambda one: place_of(one.prompt))[:number]
+        return sorted(self.task.usable(TRAIN), key=lambda item: place_of(item.prompt))[:number]
 
     @override
     def splits(self) -> list[dict[str, Any]]:
-        return [self._look_at_split(split) for split in self.task.splits]
+        return [self._measure_split(split) for split in self.task.splits]
 
-    def _look_at_split(self, split: str) -> dict[str, Any]:
-        found, usable = self.task.all_problems(split), self.task.usable(split)
+    def _measure_split(self, split: str) -> dict[str, Any]:
+        problems, usable = self.task.all_problems(split), self.task.usable(split)
         if split == TRAIN:
-            self.task.check_columns(found)
+            self.task.check_columns(problems)
         elif self.resolved is None or split in self.resolved.eval_splits:
             self.task.check_evaluated()
-        lengths = [self._length_of_prompt(one) for one in usable]
+        lengths = [self._measure_prompt(problem) for problem in usable]
         quantiles = np.quantile(lengths, [0.5, 0.95, 1], method="inverted_cdf")
         median, most_95, longest = map(int, quantiles)
         return {
             "split": split,
-            "problems": len(found),
-            "left_out": len(found) - len(usable),
-            "twice": len(asked_before(found)),
+            "problems": len(problems),
+            "left_out": len(problems) - len(usable),
+            "twice": len(asked_before(problems)),
             "also_in_train": 0 if split == TRAIN else self.task.overlap(split),
             "median": median,
             "most_95": most_95,
@@ -259,7 +259,7 @@ class _DomainChecking(_TaskChecking):
 
 def task_check_text(found: TaskCheck) -> str:
     """Return what was found: prompts, splits, one group; problems and warnings come after it."""
-    parts = [_prompts_text(found), _splits_text(found)]
+    parts = [_format_prompts(found), _format_splits(found)]
     if found.group is not None:
         from setrl.train.lm.preflight.group_check import group_text
 
@@ -267,22 +267,22 @@ def task_check_text(found: TaskCheck) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _prompts_text(found: TaskCheck) -> str:
-    reader = "the model reads them" if found.model else "they are in the file"
-    blocks = [f"{count(len(found.prompts), 'prompt')} of {found.task}, as {reader}"]
-    for one in found.prompts:
-        text = shortened(one["text"], PROMPT_LENGTH).replace("\n", "\n  │ ")
-        where = f"{one['where']}, " if one["where"] else ""  # a domain's are in no file
-        blocks.append(f"{where}{one['length']:,} {found.unit}\n  │ {text}")
-    return "\n".join(blocks) if found.prompts else ""
+def _format_prompts(check: TaskCheck) -> str:
+    reader = "the model reads them" if check.model else "they are in the file"
+    blocks = [f"{count(len(check.prompts), 'prompt')} of {check.task}, as {reader}"]
+    for prompt in check.prompts:
+        text = shortened(prompt["text"], PROMPT_LENGTH).replace("\n", "\n  │ ")
+        where = f"{prompt['where']}, " if prompt["where"] else ""  # a domain's are in no file
+        blocks.append(f"{where}{prompt['length']:,} {check.unit}\n  │ {text}")
+    return "\n".join(blocks) if check.prompts else ""
 
 
-def _splits_text(found: TaskCheck) -> str:
+def _format_splits(check: TaskCheck) -> str:
     head = ["split", "problems", "golds left out", "twice", "also in train"]
-    rows: list[list[str]] = [[*head, f"{found.unit}: median", "95%", "longest"]]
-    for one in found.splits:
-        name, *numbers = one.values()
+    rows: list[list[str]] = [[*head, f"{check.unit}: median", "95%", "longest"]]
+    for split in check.splits:
+        name, *numbers = split.values()
         rows.append([name, *(f"{number:,}" for number in numbers)])
-    context = "not known" if found.context is None else f"{found.context:,} tokens"
-    limit = f"max_new_tokens {found.max_new_tokens:,}; the model's context: {context}"
-    return f"{table(rows)}\n{limit}" if found.splits else limit
+    context = "not known" if check.context is None else f"{check.context:,} tokens"
+    limit = f"max_new_tokens {check.max_new_tokens:,}; the model's context: {context}"
+    return f"{table(rows)}\n{limit}" if check.splits else limit
