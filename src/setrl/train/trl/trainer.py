@@ -232,6 +232,7 @@ class SetCredit(Gathering):
             self._began_at = self.state.global_step
         self._make_room_in_logs()
         output = super()._generate_and_score_completions(inputs, *more, **named)
+        num_samples = len(inputs) * self.accelerator.num_processes
         if self._is_training:
             batch = self._credit_generation(output)
             self._put_into_loss(batch, output, len(inputs))
@@ -241,17 +242,16 @@ class SetCredit(Gathering):
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
-            credited: list[float] | None = batch.samples.rewards.ravel().tolist()
+            credited: Sequence[float | None] = batch.samples.rewards.ravel().tolist()
         else:
-            credited = None
+            credited = [None] * num_samples
             self._log_evaluation()
             labels = self._gathered_columns().strategies  # a judge is asked only in training
-        num_samples = len(inputs) * self.accelerator.num_processes
         if self.sources.strategies is not None or self.judge_queue is not None:
             self._log_labels(labels or [None] * num_samples)
         if self._credits_another_reward:
             columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
-            columns[CREDITED_COLUMN].extend(credited or [None] * num_samples)
+            columns[CREDITED_COLUMN].extend(credited)
         return output
 
     @override
