@@ -26,7 +26,7 @@ class FakeModel:
 
     def __init__(self, stop_after=None, fails=(), temperature=0.5):
         self.stop_after, self.fails = stop_after, fails
-        self.settings = {"temperature": temperature}
+        self.settings, self.weights = {"temperature": temperature}, None
         self.asked = []
 
     def generate(self, asks, seed):

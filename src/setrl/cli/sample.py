@@ -241,6 +241,8 @@ class SampleModel(Said):
     def _drawn_notes(self, drawn: Drawn) -> Iterator[str]:
         from setrl.evaluate.collecting import REASONED_NOTE
 
+        if drawn.is_of_unknown_model:
+            yield "it is not known which model drew the samples that were there already"
         if drawn.cut:
             yield f"{count(drawn.cut, 'sample')} ended at the limit of tokens"
         if drawn.bare:

@@ -12,7 +12,7 @@ from typing import Any
 from setrl.logs.recording import record
 from setrl.logs.records import read_records
 from setrl.models.generators import Ask, Completion, Failure, Generator
-from setrl.models.sample_file import SampleFile
+from setrl.models.sample_file import WEIGHTS, SampleFile
 from setrl.samples.types import Sample
 from setrl.samples.values import REASONED, was_cut_by
 from setrl.support import files
@@ -42,6 +42,8 @@ class Drawn:
         alike: Finished problems whose samples are all equal: a server that does not sample.
         bare: Samples of the finished problems that are empty, and whose text is all in
             reasoning_content.
+        is_of_unknown_model: Whether the file of samples, as of an earlier version, does not say
+            which model drew the samples that it had.
     """
 
     path: Path
@@ -52,6 +54,7 @@ class Drawn:
     cut: int
     alike: int
     bare: int = 0
+    is_of_unknown_model: bool = False
 
     @property
     def why(self) -> str:
@@ -98,7 +101,7 @@ def draw_and_read(
     store = SampleFile(
         path.parent / "samples" / path.name,
         [problem.id for problem in task.problems],
-        {**settings, "problems": task.digest},
+        {**settings, "problems": task.digest, WEIGHTS: generator.weights},
     )
     known = _known_records(path, task, store, n)
     failures, details = _draw_missing_samples(task, generator, n, seed, store, show_progress)
@@ -127,6 +130,7 @@ def draw_and_read(
         cut=cut,
         alike=alike,
         bare=bare,
+        is_of_unknown_model=store.is_of_unknown_model,
     )
 
 

@@ -20,6 +20,7 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
 
 SCHEMA_VERSION = 1
+WEIGHTS = "weights"  # the fingerprint of the model; files up to version 0.11 lack it
 
 
 class SampleFile:
@@ -42,6 +43,7 @@ class SampleFile:
         self._ids = tuple(problem_ids)
         self._settings = settings
         self._offsets: dict[int, dict[int, int]] = {}
+        self.is_of_unknown_model = False
         if path.exists():
             self._index_samples()
 
@@ -112,8 +114,11 @@ class SampleFile:
         found = header.get("settings")
         if not isinstance(found, dict):
             raise DataError(f"{self.path}:1: is not the first line of a file of samples")
+        weights = (self._settings.get(WEIGHTS), found.get(WEIGHTS))
+        self.is_of_unknown_model = weights[0] is not None and weights[1] is None
         for key, wanted in self._settings.items():
-            if found.get(key) != wanted:
+            is_unknown = key == WEIGHTS and None in weights
+            if found.get(key) != wanted and not is_unknown:
                 raise ConfigError(
                     f"{self.path} was made with {key} = {found.get(key)}, not {wanted}: "
                     "give another path or remove the file"
