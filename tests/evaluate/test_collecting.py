@@ -168,6 +168,18 @@ def test_files_of_other_settings_are_refused(whole, changes, message):
     assert whole.read_bytes() == before
 
 
+@pytest.mark.parametrize(("before", "after"), [({}, {"system": "Be brief."}), ({"top_k": 2}, {})])
+def test_a_setting_that_is_added_or_removed_is_another_setting(tmp_path, before, after):
+    """A system prompt that was taken away again was not noticed: samples of both were one file."""
+    model, path = FakeModel(stop_after=5), tmp_path / "t.jsonl"
+    model.settings |= before
+    with pytest.raises(KeyboardInterrupt):
+        draw(path, model)
+    model.settings, model.stop_after = {"temperature": 0.5, **after}, None
+    with pytest.raises(ConfigError, match=r"made with (system = None, not Be|top_k = 2, not None)"):
+        draw(path, model)
+
+
 def test_records_without_their_samples_are_not_overwritten(whole):
     (whole.parent / "samples" / "t.jsonl").unlink()
     with pytest.raises(ConfigError, match="holds records whose samples are not in"):

@@ -116,11 +116,12 @@ class SampleFile:
             raise DataError(f"{self.path}:1: is not the first line of a file of samples")
         weights = (self._settings.get(WEIGHTS), found.get(WEIGHTS))
         self.is_of_unknown_model = weights[0] is not None and weights[1] is None
-        for key, wanted in self._settings.items():
+        for key in {**self._settings, **found}:  # a setting that is not given is not named
+            known, wanted = found.get(key), self._settings.get(key)
             is_unknown = key == WEIGHTS and None in weights
-            if found.get(key) != wanted and not is_unknown:
+            if known != wanted and not is_unknown:
                 raise ConfigError(
-                    f"{self.path} was made with {key} = {found.get(key)}, not {wanted}: "
+                    f"{self.path} was made with {key} = {known}, not {wanted}: "
                     "give another path or remove the file"
                 )
 
