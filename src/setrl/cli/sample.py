@@ -243,6 +243,11 @@ class SampleModel(Said):
 
         if drawn.is_of_unknown_model:
             yield "it is not known which model drew the samples that were there already"
+        if drawn.read_again:
+            yield (
+                f"{count(drawn.read_again, 'problem')} had been graded by another reward or with "
+                "another answer: the samples were read again"
+            )
         if drawn.cut:
             yield f"{count(drawn.cut, 'sample')} ended at the limit of tokens"
         if drawn.bare:

@@ -42,6 +42,8 @@ class Drawn:
         alike: Finished problems whose samples are all equal: a server that does not sample.
         bare: Samples of the finished problems that are empty, and whose text is all in
             reasoning_content.
+        read_again: Finished problems whose samples were read again, because what reads them is
+            another than in the evaluation file that was there.
         is_of_unknown_model: Whether the file of samples, as of an earlier version, does not say
             which model drew the samples that it had.
     """
@@ -54,6 +56,7 @@ class Drawn:
     cut: int
     alike: int
     bare: int = 0
+    read_again: int = 0
     is_of_unknown_model: bool = False
 
     @property
@@ -80,8 +83,8 @@ def draw_and_read(
     arrive. Killing the process loses none, and the same call continues and requests no sample
     twice. A problem whose samples could not all be drawn gets no record: nothing is filled in.
 
-    Records are kept, and samples are read only once: remove the evaluation file, and not the
-    samples, to have them read again.
+    Records are kept while the reward, the strategy function and the right answer of a problem are
+    those that made them; otherwise its samples are read again, and none is drawn.
 
     Args:
         task: The problems, and how their samples are read.
@@ -105,7 +108,7 @@ def draw_and_read(
     )
     known = _known_records(path, task, store, n)
     failures, details = _draw_missing_samples(task, generator, n, seed, store, show_progress)
-    records, cut, alike, bare = [], 0, 0, 0
+    records, cut, alike, bare, read_again = [], 0, 0, 0, 0
     for place, problem in enumerate(task.problems):
         if store.missing(place, n):
             continue
@@ -113,9 +116,11 @@ def draw_and_read(
         cut += sum(was_cut_by(sample.finish) for sample in samples)
         alike += len({sample.text for sample in samples}) == 1
         bare += sum(sample.finish == REASONED for sample in samples)
-        records.append(
-            known.get(problem.id) or {**_evaluation_record(problem, samples, task), **settings}
-        )
+        about = {**settings, "reader": task.reader_of(problem)}
+        held = known.get(problem.id, {})
+        is_kept = held.get("reader") == about["reader"]
+        read_again += bool(held) and not is_kept
+        records.append(held if is_kept else {**_evaluation_record(problem, samples, task), **about})
     if records and bare == len(records) * n:
         raise RunError(f"all {count(bare, 'sample')} are empty: {REASONED_NOTE}; give another "
                        "output then")  # fmt: skip
@@ -130,6 +135,7 @@ def draw_and_read(
         cut=cut,
         alike=alike,
         bare=bare,
+        read_again=read_again,
         is_of_unknown_model=store.is_of_unknown_model,
     )
 
