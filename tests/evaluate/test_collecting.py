@@ -14,7 +14,7 @@ from setrl.evaluate.loading import load_evaluation
 from setrl.logs.records import read_records
 from setrl.models.generators import Completion, Failure
 from setrl.models.sample_file import SampleFile
-from setrl.support.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import Problem
 from setrl.tasks.base import ProblemSet
 from setrl.tasks.domains import Reading
@@ -210,6 +210,36 @@ def test_a_sample_is_kept_once(tmp_path):
         store.append(Completion(0, 2, text))
     assert (store.count, store.missing(0, 3)) == (1, (0, 1))
     assert [sample.text for sample in store.samples(0)] == ["first"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs fcntl")
+def test_a_second_call_on_one_output_is_refused_while_the_first_draws(whole, tmp_path):
+    """Two wrote into each other's places: a sample was read as one of another problem."""
+    path, refused = tmp_path / "t.jsonl", []
+
+    class FirstModel(FakeModel):
+        def generate(self, asks, seed):
+            for event in super().generate(asks, seed):
+                with pytest.raises(RunError) as raised:
+                    draw(path)
+                refused.append(str(raised.value))
+                yield event
+
+    draw(path, FirstModel())
+    assert len(refused) == 12
+    assert f"{tmp_path}/samples/t.jsonl: another process draws samples into it" in refused[0]
+    assert path.read_bytes() == whole.read_bytes()
+    draw(path)
+
+
+def test_a_sample_is_not_read_as_one_of_another_problem(tmp_path):
+    store = SampleFile(tmp_path / "t.jsonl", ["t/0", "t/1"], {})
+    for problem in (0, 1):
+        store.append(Completion(problem, 0, "same"))
+    lines = store.path.read_text().splitlines(keepends=True)
+    store.path.write_text("".join([lines[0], lines[2], lines[1]]))  # by another program
+    with pytest.raises(DataError, match="was changed while it was read"):
+        store.samples(0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

@@ -148,13 +148,14 @@ class SampleModel(Said):
 
     def _draw_samples(self) -> Drawn:
         from setrl.evaluate.collecting import draw_and_read
+        from setrl.models.sample_file import path_of_samples
 
         task = self._read_task()
         generator = self._make_generator(task)
         problems = self._choose_problems(task, generator)
         _warn_of_few(len(problems.problems))
         path = self.output or self._default_output(problems)
-        for written in (path, path.parent / "samples" / path.name):
+        for written in (path, path_of_samples(path)):
             refuse_own_input(written, self.data, self.task)
         return draw_and_read(problems, generator, self.samples, self.seed, path)
 

@@ -12,7 +12,7 @@ from typing import Any
 from setrl.logs.recording import record
 from setrl.logs.records import read_records
 from setrl.models.generators import Ask, Completion, Failure, Generator
-from setrl.models.sample_file import WEIGHTS, SampleFile
+from setrl.models.sample_file import WEIGHTS, SampleFile, locked_samples, path_of_samples
 from setrl.samples.types import Sample
 from setrl.samples.values import REASONED, was_cut_by
 from setrl.support import files
@@ -96,13 +96,25 @@ def draw_and_read(
 
     Raises:
         ConfigError: When the files there were made with other settings or of other problems.
-        RunError: When the service cannot be used, or all samples are empty because their text is in
-            reasoning_content; what was drawn is kept.
+        RunError: When another process draws into the same file, the service cannot be used, or all
+            samples are empty because their text is in reasoning_content; what was drawn is kept.
     """
     path = Path(out_path)
+    with locked_samples(path_of_samples(path)):
+        return _draw_and_read(task, generator, n, seed, path, show_progress)
+
+
+def _draw_and_read(
+    task: ProblemSet,
+    generator: Generator,
+    n: int,
+    seed: int,
+    path: Path,
+    show_progress: bool,
+) -> Drawn:
     settings = {"task": task.name, **generator.settings, "n": n, "seed": seed}
     store = SampleFile(
-        path.parent / "samples" / path.name,
+        path_of_samples(path),
         [problem.id for problem in task.problems],
         {**settings, "problems": task.digest, WEIGHTS: generator.weights},
     )
@@ -158,7 +170,6 @@ def _draw_missing_samples(
     details: dict[str, str] = {}
     if not asks:
         return failures, details
-    store.make()
     bar = progress_bar(
         show_progress,
         desc=f"evaluate {task.name}",

@@ -10,7 +10,8 @@ interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,28 @@ from setrl.models.generators import Completion
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
+from setrl.support.files.locks import locked
 
 SCHEMA_VERSION = 1
 WEIGHTS = "weights"  # the fingerprint of the model; files up to version 0.11 lack it
+
+
+def path_of_samples(evaluation: Path) -> Path:
+    """Return where the samples of an evaluation file are."""
+    return evaluation.parent / "samples" / evaluation.name
+
+
+@contextmanager
+def locked_samples(path: Path) -> Iterator[None]:
+    """Hold a file of samples for only this process: two would draw each sample twice.
+
+    Raises:
+        OSError: When the file cannot be written, which is known before samples are.
+        RunError: When another process holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.resolve(), "draws samples into it: wait for it, or give another output"):
+        yield
 
 
 class SampleFile:
@@ -29,7 +49,7 @@ class SampleFile:
     Only the place of each sample in the file is kept in memory.
 
     Args:
-        path: The file; made, with its folder, by `make` or at the first sample.
+        path: The file, in a folder that is there; made at the first sample.
         problem_ids: The ids of the task's problems.
         settings: What the samples are drawn with; a file of other settings is refused.
 
@@ -57,22 +77,12 @@ class SampleFile:
         known = self._offsets.get(problem, {})
         return tuple(number for number in range(n) if number not in known)
 
-    def make(self) -> None:
-        """Make the file if it is not there: that it can be written is known before samples are.
-
-        Raises:
-            OSError: When it cannot.
-        """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.open("ab").close()
-
     def append(self, sample: Completion) -> None:
         """Add a sample, unless the file has it already."""
         offsets = self._offsets.setdefault(sample.problem, {})
         if sample.number in offsets:
             return
-        self.make()
-        if not self.path.stat().st_size:
+        if not self.path.exists() or not self.path.stat().st_size:
             files.append_line(
                 self.path, {"schema_version": SCHEMA_VERSION, "settings": self._settings}
             )
@@ -93,7 +103,13 @@ class SampleFile:
         if not offsets:
             return []
         with self.path.open("rb") as file:
-            return [_sample_at(file, offset) for _, offset in offsets]
+            found = [_sample_at(file, offset) for _, offset in offsets]
+        wanted = [(problem, number) for number, _ in offsets]
+        if [(one.problem, one.number) for one in found] != wanted:
+            raise DataError(
+                f"{self.path} was changed while it was read: run the same command again"
+            )
+        return found
 
     def _index_samples(self) -> None:
         for number, offset, record in json_lines.read(self.path, torn="cut"):
