@@ -204,6 +204,17 @@ def test_a_whole_line_that_is_no_sample_is_named(tmp_path, line, message):
         SampleFile(path, ids, {})
 
 
+@pytest.mark.parametrize("text", ['{"mine": 1}', "mine", '\n{"mine": 1}', '{"mine": 1}\n', "[1]"])
+def test_a_file_of_somebody_is_refused_and_stays(tmp_path, text):
+    """A last line without its newline was cut off before anybody looked whose file it is."""
+    path = tmp_path / "samples" / "t.jsonl"
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"t\.jsonl:1: is not the first line of a file of samples"):
+        draw(tmp_path / "t.jsonl")
+    assert path.read_text() == text
+
+
 def test_a_sample_is_kept_once(tmp_path):
     store = SampleFile(tmp_path / "t.jsonl", ["t/0"], {})
     for text in ("first", "second"):

@@ -11,7 +11,7 @@ interrupted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,7 @@ class SampleFile:
         if sample.number in offsets:
             return
         if not self.path.exists() or not self.path.stat().st_size:
-            files.append_line(
-                self.path, {"schema_version": SCHEMA_VERSION, "settings": self._settings}
-            )
+            files.append_line(self.path, self._header)
         offset = self.path.stat().st_size
         record = {
             "id": f"{self._ids[sample.problem]}/{sample.number}",
@@ -112,9 +110,9 @@ class SampleFile:
         return found
 
     def _index_samples(self) -> None:
+        self._check_first_line()  # before a torn line is cut off: the file may be of somebody
         for number, offset, record in json_lines.read(self.path, torn="cut"):
             if number == 1:
-                self._check_settings(record)
                 continue
             try:
                 problem, sample = int(record["problem"]), int(record["sample"])
@@ -125,6 +123,22 @@ class SampleFile:
                 raise DataError(f"{self.path}:{number}: is sample {record.get('id')}, "
                                 f"not {known_id} of this task")  # fmt: skip
             self._offsets.setdefault(problem, {}).setdefault(sample, offset)
+
+    @property
+    def _header(self) -> dict[str, Any]:
+        return {"schema_version": SCHEMA_VERSION, "settings": self._settings}
+
+    def _check_first_line(self) -> None:
+        """Refuse a file that does not begin as this one, or as the part of it that a kill left."""
+        with self.path.open("rb") as file:
+            first = file.readline()
+        is_whole = first.endswith(b"\n")
+        if not is_whole and files.json_text(self._header).encode().startswith(first):
+            return
+        header: dict[str, Any] = {}
+        with suppress(ValueError):
+            header = json_lines.parse(first) if is_whole else {}
+        self._check_settings(header)
 
     def _check_settings(self, header: dict[str, Any]) -> None:
         found = header.get("settings")
