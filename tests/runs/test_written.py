@@ -180,7 +180,9 @@ def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path):
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("name", ["README.md", "summary.json", "config.yaml"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "summary.json", "config.yaml", "pass_at_k_test.png", "frontier_test.png"]
+)
 def test_publishing_over_files_of_others_is_refused(tmp_path, name):
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
     fill(tmp_path / "mine", (name, "notes.txt"), "theirs")
