@@ -141,6 +141,11 @@ def test_only_an_earlier_output_is_written_over(setrl, tmp_path):
     command = ("credit", path, "--method", "maxpo", "--set-size", 2, "--output", output)
     code, _, error = setrl(*command)
     assert (code, output.read_text()) == (2, '{"thesis": "the only copy"}\n')
-    assert "mine.jsonl exists already and is not an output of setrl credit" in error
+    assert "mine.jsonl exists already and is not this log with credit" in error
     output.unlink()
     assert setrl(*command)[0] == setrl(*command)[0] == 0
+    before = output.read_text()
+    path.write_text(json.dumps({"rewards": [1, 0, 0, 1]}))
+    code, _, error = setrl(*command)
+    assert (code, output.read_text()) == (2, before)
+    assert "is not this log with credit: give another output" in error

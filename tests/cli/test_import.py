@@ -167,6 +167,22 @@ def test_a_file_of_others_is_not_written_over(tmp_path, capsys):
     mine.write_text("notes\n")
     code, printed = run(capsys, "import", "jsonl", log, "--output", mine)
     assert (code, mine.read_text()) == (2, "notes\n")
-    assert "exists already and is not an evaluation file: give another output" in printed.err
+    said = "exists already and is not an evaluation file of this log: give another output"
+    assert said in printed.err
     for _ in range(2):  # an evaluation file is written anew
         assert run(capsys, "import", "jsonl", log, "--output", tmp_path / "new.jsonl")[0] == 0
+    before = (tmp_path / "new.jsonl").read_text()
+    log.write_text('{"id": 1, "correct": true}\n{"id": 1, "correct": true}\n')
+    code, printed = run(capsys, "import", "jsonl", log, "--output", tmp_path / "new.jsonl")
+    assert (code, said in printed.err) == (2, True)
+    assert (tmp_path / "new.jsonl").read_text() == before
+
+
+def test_an_import_of_the_same_log_with_other_options_is_written_over(tmp_path, capsys):
+    log, new = tmp_path / "log.jsonl", tmp_path / "new.jsonl"
+    rows = [{"id": 1, "prompt": "p", "text": t, "a": t == "x", "b": t == "y"} for t in "xxy"]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for key in "ab":
+        code, printed = run(capsys, "import", "jsonl", log, "--correct", key, "--output", new)
+        assert code == 0, printed.err
+    assert json.loads(new.read_text())["correct"] == [0, 0, 1]

@@ -208,6 +208,36 @@ def test_the_problems_of_a_config(tiny_checkpoint, tmp_path, capsys):
         sample(checkpoint=tiny_checkpoint, samples=1, task=tmp_path / "config.yaml", output=out)
 
 
+def graded(folder, url, says, reward="{function: own_reward:score}", answer=1):
+    """The grades of two problems' samples by a task of the folder `says`, whose reward says so."""
+    (folder / says).mkdir(exist_ok=True)
+    code = f"def score(completions, **_): return [{says}] * len(completions)"
+    (folder / says / "own_reward.py").write_text(code)
+    rows = [{"question": f"Say \\boxed{{{i}}}.", "answer": answer} for i in (1, 2)]
+    (folder / says / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = folder / says / "config.yaml"
+    config.write_text(f"task: {{splits: {{test: own.jsonl}}, reward: {reward}}}")
+    sample(endpoint=url, model="m", samples=2, task=config, output=folder / "test.jsonl")
+    return [record["correct"] for record in read_records(folder / "test.jsonl")]
+
+
+def test_samples_are_read_again_by_another_reward_and_none_is_drawn(tmp_path, capsys):
+    """Grades by an earlier reward stayed, beside those of problems that were finished later."""
+    again = "note: 2 problems had been graded by another reward or with another answer"
+    with SampleServer() as server:
+        assert graded(tmp_path, server.url, "0") == [[0, 0], [0, 0]]
+        asked = len(server.bodies)
+        before = (tmp_path / "test.jsonl").stat().st_mtime_ns
+        assert graded(tmp_path, server.url, "0") == [[0, 0], [0, 0]]
+        assert (tmp_path / "test.jsonl").stat().st_mtime_ns == before
+        assert again not in capsys.readouterr().err
+        assert graded(tmp_path, server.url, "1") == [[1, 1], [1, 1]]  # other code of the function
+        assert graded(tmp_path, server.url, "0", "math") == [[1, 1], [0, 0]]  # another reward
+        assert graded(tmp_path, server.url, "0", "math", 2) == [[0, 0], [1, 1]]  # other golds
+        assert capsys.readouterr().err.count(again) == 3
+        assert len(server.bodies) == asked
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

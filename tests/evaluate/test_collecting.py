@@ -14,7 +14,7 @@ from setrl.evaluate.loading import load_evaluation
 from setrl.logs.records import read_records
 from setrl.models.generators import Completion, Failure
 from setrl.models.sample_file import SampleFile
-from setrl.support.errors import ConfigError, DataError
+from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.tasks import Problem
 from setrl.tasks.base import ProblemSet
 from setrl.tasks.domains import Reading
@@ -26,7 +26,7 @@ class FakeModel:
 
     def __init__(self, stop_after=None, fails=(), temperature=0.5):
         self.stop_after, self.fails = stop_after, fails
-        self.settings = {"temperature": temperature}
+        self.settings, self.weights = {"temperature": temperature}, None
         self.asked = []
 
     def generate(self, asks, seed):
@@ -168,6 +168,18 @@ def test_files_of_other_settings_are_refused(whole, changes, message):
     assert whole.read_bytes() == before
 
 
+@pytest.mark.parametrize(("before", "after"), [({}, {"system": "Be brief."}), ({"top_k": 2}, {})])
+def test_a_setting_that_is_added_or_removed_is_another_setting(tmp_path, before, after):
+    """A system prompt that was taken away again was not noticed: samples of both were one file."""
+    model, path = FakeModel(stop_after=5), tmp_path / "t.jsonl"
+    model.settings |= before
+    with pytest.raises(KeyboardInterrupt):
+        draw(path, model)
+    model.settings, model.stop_after = {"temperature": 0.5, **after}, None
+    with pytest.raises(ConfigError, match=r"made with (system = None, not Be|top_k = 2, not None)"):
+        draw(path, model)
+
+
 def test_records_without_their_samples_are_not_overwritten(whole):
     (whole.parent / "samples" / "t.jsonl").unlink()
     with pytest.raises(ConfigError, match="holds records whose samples are not in"):
@@ -192,12 +204,53 @@ def test_a_whole_line_that_is_no_sample_is_named(tmp_path, line, message):
         SampleFile(path, ids, {})
 
 
+@pytest.mark.parametrize("text", ['{"mine": 1}', "mine", '\n{"mine": 1}', '{"mine": 1}\n', "[1]"])
+def test_a_file_of_somebody_is_refused_and_stays(tmp_path, text):
+    """A last line without its newline was cut off before anybody looked whose file it is."""
+    path = tmp_path / "samples" / "t.jsonl"
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"t\.jsonl:1: is not the first line of a file of samples"):
+        draw(tmp_path / "t.jsonl")
+    assert path.read_text() == text
+
+
 def test_a_sample_is_kept_once(tmp_path):
     store = SampleFile(tmp_path / "t.jsonl", ["t/0"], {})
     for text in ("first", "second"):
         store.append(Completion(0, 2, text))
     assert (store.count, store.missing(0, 3)) == (1, (0, 1))
     assert [sample.text for sample in store.samples(0)] == ["first"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs fcntl")
+def test_a_second_call_on_one_output_is_refused_while_the_first_draws(whole, tmp_path):
+    """Two wrote into each other's places: a sample was read as one of another problem."""
+    path, refused = tmp_path / "t.jsonl", []
+
+    class FirstModel(FakeModel):
+        def generate(self, asks, seed):
+            for event in super().generate(asks, seed):
+                with pytest.raises(RunError) as raised:
+                    draw(path)
+                refused.append(str(raised.value))
+                yield event
+
+    draw(path, FirstModel())
+    assert len(refused) == 12
+    assert f"{tmp_path}/samples/t.jsonl: another process draws samples into it" in refused[0]
+    assert path.read_bytes() == whole.read_bytes()
+    draw(path)
+
+
+def test_a_sample_is_not_read_as_one_of_another_problem(tmp_path):
+    store = SampleFile(tmp_path / "t.jsonl", ["t/0", "t/1"], {})
+    for problem in (0, 1):
+        store.append(Completion(problem, 0, "same"))
+    lines = store.path.read_text().splitlines(keepends=True)
+    store.path.write_text("".join([lines[0], lines[2], lines[1]]))  # by another program
+    with pytest.raises(DataError, match="was changed while it was read"):
+        store.samples(0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

@@ -137,7 +137,9 @@ def _training(path: Path) -> dict[str, Any]:
         "weights": safetensors(path / "final" / MODEL),
         "metrics": columns(lines(path / "metrics.jsonl"), without=TIMES),
         "samples": {file.stem: _rollout(file) for file in _steps(path)},
-        "evaluation samples": columns(lines(path / "evaluation" / "test.jsonl")),
+        "evaluation samples": columns(
+            lines(path / "evaluation" / "test.jsonl"), without=("reader",)
+        ),
     }
 
 

@@ -101,6 +101,19 @@ def test_a_table_of_other_columns_is_refused(tmp_path):
         JudgementCache(tmp_path / "judge.sqlite")
 
 
+@pytest.mark.parametrize("table", ["notes (text)", "judgements (key TEXT)"])
+def test_a_database_of_something_else_stays_as_it_was(tmp_path, table):
+    """It got a table, a version and a write-ahead log."""
+    path = tmp_path / "mine.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE TABLE {table}")
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=r"mine.sqlite cannot .*(else, with notes|no such column)"):
+        JudgementCache(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.sqlite"]
+
+
 def test_only_the_first_judgement_waits_for_a_file_that_stays_locked(tmp_path, monkeypatch):
     monkeypatch.setattr("setrl.judges.cache.LOCKED_S", 0.2)
     path = tmp_path / "judge.sqlite"

@@ -80,7 +80,7 @@ def test_what_decides_the_base_decides_its_name(monkeypatch):
         spec(base_layers=2).fingerprint,
         spec(domain={"name": "polynomial", "strategy": "point"}).fingerprint,
     }
-    monkeypatch.setattr("setrl.train.lm.resolved._hash_sources", lambda author: "another generator")
+    monkeypatch.setattr("setrl.train.lm.resolved.source_hash", lambda author: "another generator")
     names.add(spec().fingerprint)
     assert len(names) == 4
     assert spec().fingerprint == spec(learning_rate=0.5).fingerprint

@@ -1,5 +1,6 @@
 """Sampling a checkpoint: the file's format, determinism, and going on after an interruption."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, dynamic_module_utils
 
+from setrl.cli.sample import SampleModel
 from setrl.evaluate import collecting
 from setrl.evaluate.loading import load_evaluation
 from setrl.logs.records import TEXTS_KEPT, read_records
@@ -138,6 +140,40 @@ def test_a_file_of_other_settings_is_refused(whole, tiny_checkpoint, changes, me
     with pytest.raises(ValueError, match=message):
         evaluate(tiny_checkpoint, whole, **changes)
     assert whole.read_bytes() == before
+
+
+def test_samples_of_other_weights_are_refused_wherever_the_model_is(
+    whole, tiny_checkpoint, tmp_path
+):
+    """`setrl sample` gave the samples of a base for those of the model that was trained from it."""
+    before = whole.read_bytes()
+    moved = shutil.copytree(tiny_checkpoint, tmp_path / "moved")
+    evaluate(moved, whole)
+    weights = (moved / "model.safetensors").read_bytes()
+    (moved / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
+    with pytest.raises(ConfigError, match=r"test\.jsonl was made with weights = .*, not "):
+        evaluate(moved, whole)
+    adapter = tmp_path / "adapter"
+    files.write_json(adapter / "adapter_config.json", {"base_model_name_or_path": str(moved)})
+    found = model_folder.fingerprint(adapter)
+    (moved / "model.safetensors").write_bytes(weights)
+    assert found != model_folder.fingerprint(adapter)
+    assert whole.read_bytes() == before
+
+
+def test_an_older_file_of_samples_goes_on_with_a_line_that_the_model_is_not_known(
+    whole, tiny_checkpoint, tmp_path, capsys
+):
+    path = tmp_path / "test.jsonl"
+    header, *samples = samples_of(whole).read_text().splitlines(keepends=True)
+    older = json.loads(header)
+    del older["settings"]["weights"]
+    samples_of(path).parent.mkdir()
+    samples_of(path).write_text(json.dumps(older) + "\n" + "".join(samples[:6]))
+    where = {"checkpoint": tiny_checkpoint, "domain": "polynomial", "output": path}
+    SampleModel(**where, problems=4, samples=6, seed=3).run()
+    assert "not known which model drew the samples that were there" in capsys.readouterr().err
+    assert path.read_bytes() == whole.read_bytes()
 
 
 def test_the_number_of_threads_is_put_back(tiny_checkpoint, tmp_path):

@@ -14,6 +14,7 @@ from setrl.train.runs.resume import (
     last_checkpoint,
     mark_complete,
     remove_incomplete,
+    remove_older,
     truncate,
     usable_checkpoint,
     write_status,
@@ -35,10 +36,40 @@ def test_only_whole_checkpoints_count(tmp_path):
     checkpoint(run, 9, whole=True)
     tenth = checkpoint(run, 10, whole=True)
     partial = checkpoint(run, 11, whole=False)
+    files.append_line(run.metrics_file, {"step": 11})
     assert last_checkpoint(run) == 10
     remove_incomplete(run)
     assert tenth.exists()
     assert not partial.exists()
+
+
+def test_a_checkpoint_of_somebody_stays(tmp_path):
+    """Their copy of a checkpoint, their notes beside one, and a folder of another name."""
+    run = Seed(tmp_path)
+    partial, copy = checkpoint(run, 4, whole=False), checkpoint(run, 300, whole=False)
+    (run.checkpoint_folder / "checkpoint-best").mkdir()
+    files.append_line(run.metrics_file, {"step": 5})
+    for folder in (partial, copy):
+        (folder / "model.safetensors").write_bytes(b"weights")
+        (folder / "notes.md").write_text("mine")
+    remove_incomplete(run)
+    assert [path.name for path in partial.iterdir()] == ["notes.md"]
+    assert len(list(copy.iterdir())) == 2
+    assert list(run.checkpoints) == [4, 300]
+
+
+def test_only_complete_checkpoints_are_replaced_by_later_ones(tmp_path):
+    run = Seed(tmp_path)
+    for step in (2, 3, 4, 5):
+        checkpoint(run, step, whole=step != 2)
+    (run.checkpoint(3) / "mine.txt").write_text("mine")
+    remove_older(run, 2)
+    assert list(run.checkpoints) == [2, 3, 4, 5]
+    assert [path.name for path in run.checkpoint(3).iterdir()] == ["mine.txt"]
+    (run.checkpoint(3) / "mine.txt").unlink()
+    files.write_json(run.checkpoint(3) / "complete", {"files": {}})
+    remove_older(run, 2)
+    assert list(run.checkpoints) == [2, 4, 5]
 
 
 def written(run, step):

@@ -26,7 +26,7 @@ CONFIGS = {
 }
 
 OURS = (
-    *("summary.json", "figures/learning.png", "base/config.json", "base/evaluation.json"),
+    *("summary.json", "figures/support_test.png", "base/config.json", "base/evaluation.json"),
     *("base/evaluation/test.jsonl", ".config.yaml.0f.partial"),
     *("grpo/seed_0/run.json", "grpo/seed_0/metrics.jsonl", "grpo/seed_0/final/model.safetensors"),
     *("grpo/seed_0/checkpoints/checkpoint-2/model.zip", "grpo/seed_0/checkpoints/README.md"),
@@ -40,6 +40,9 @@ THEIRS = (
     *("base/notes.txt", "grpo/notes.txt", "grpo/data/train.jsonl", "grpo/seed_0/notes.txt"),
     *("grpo/seed_0/final/notes.txt", "grpo/seed_0/rollouts/mine.jsonl"),
     *("grpo/seed_0/evaluation/train.jsonl", "grpo/seed_0/checkpoints/notes.txt"),
+    *("figures/curves.png", "grpo/seed_0/final/README.md", "grpo/seed_0/judge.sqlite.backup"),
+    *("grpo/seed_0/checkpoints/checkpoint-2/notes.md", "grpo/seed_0/rollouts/step_1_mine.jsonl"),
+    "grpo/seed_0/checkpoints/checkpoint-999/mine.txt",
     "grpo/seed_0/checkpoints/models.json",  # which a server's arm needs to free its models
 )
 
@@ -180,7 +183,9 @@ def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path):
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("name", ["README.md", "summary.json", "config.yaml"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "summary.json", "config.yaml", "pass_at_k_test.png", "frontier_test.png"]
+)
 def test_publishing_over_files_of_others_is_refused(tmp_path, name):
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
     fill(tmp_path / "mine", (name, "notes.txt"), "theirs")

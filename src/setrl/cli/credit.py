@@ -18,12 +18,18 @@ from setrl.cli.output import Said
 from setrl.cli.shared_options import LogFields, MethodOptions
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.logs.log import Log, open_log
-from setrl.logs.writing import CREDIT, credit_record, is_of_method, refuse_taken, rows_with
+from setrl.logs.writing import (
+    CREDIT,
+    begins_as,
+    credit_record,
+    is_of_method,
+    refuse_taken,
+    rows_with,
+)
 from setrl.samples.types import Group
 from setrl.support import files
 from setrl.support.errors import ConfigError, usage_errors
-from setrl.support.files import json_lines
-from setrl.support.wording import MISSING, between, count
+from setrl.support.wording import MISSING, between, count, plural
 from setrl.train import method_config
 from setrl.train.scoring import ScoredBatch
 from setrl.train.scoring.credit import needs_of, refuse_missing, scored_groups
@@ -84,13 +90,15 @@ class CreditLog(MethodOptions, LogFields, Said):
         if self.json and self.output is None:
             raise ConfigError("--json prints the summary: name a file for the rows with --output")
         files.refuse_own_input(self.output, self.file)
-        files.refuse_file_of_others(self.output, _is_credited_file, "an output of setrl credit")
         with usage_errors():
             method = method_config.from_config(self._method_spec())
         log = open_log(self.file, self.log_options, needs_of(method))
         refuse_missing(log, method)
         into = self.into or _choose_key(log, method)
         refuse_taken(log, [into])
+        files.refuse_file_of_others(
+            self.output, lambda path: _is_credited(path, log, into), "this log with credit"
+        )
         self.say([log.head])
         summary = CreditSummary(method, into)
         with usage_errors():
@@ -154,9 +162,10 @@ def _print_rows(rows: Iterator[dict[str, Any]]) -> None:
     sys.stdout.flush()  # so that a full disk is noticed here
 
 
-def _is_credited_file(path: Path) -> bool:
-    """Return whether the first line of a file was written by this command."""
-    return any(map(is_of_method, credit_record(json_lines.first_record(path)).values()))
+def _is_credited(path: Path, log: Log, into: str) -> bool:
+    """Return whether a file begins with the first row of a log, written by this command."""
+    first = begins_as(path, log, (CREDIT, into, plural(into))) or {}
+    return any(map(is_of_method, credit_record(first).values()))
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +14,12 @@ from tyro.constructors import PrimitiveConstructorSpec
 from setrl.cli.output import Said
 from setrl.cli.shared_options import EvaluatedFields
 from setrl.logs.importers.tools import READERS
-from setrl.logs.log import open_log
+from setrl.logs.log import Log, open_log
 from setrl.logs.recording import log_records
-from setrl.logs.records import is_own_file
+from setrl.logs.records import is_record
 from setrl.support import files, names
 from setrl.support.errors import ConfigError, usage_errors
+from setrl.support.files import json_lines
 from setrl.support.wording import size
 
 OWN = "jsonl"  # the tool's name of a log whose fields are recognised
@@ -29,6 +31,17 @@ def _read_steps(text: str) -> tuple[int, int]:
         return int(first), int(last or first)
     except ValueError:
         raise ValueError(f"--steps must be FIRST:LAST, got {text!r}") from None
+
+
+def _is_import(path: Path, log: Log) -> bool:
+    """Return whether a file begins with the first record of a log, as other options may read it.
+
+    Options change grades and columns, but no texts. Without texts, grades tell logs apart.
+    """
+    first = json_lines.first_record(path)
+    record = json.loads(files.json_text(next(log_records(log), {})))
+    same = ("id", "prompt", "texts") if record.get("texts") else record
+    return is_record(first) and all(first.get(key) == record[key] for key in same)
 
 
 STEPS = PrimitiveConstructorSpec(
@@ -69,7 +82,6 @@ class ImportLog(EvaluatedFields, Said):
     def run(self) -> None:
         """Write the evaluation file, and print to stderr what it holds and what was left out."""
         files.refuse_own_input(self.output, self.path)
-        files.refuse_file_of_others(self.output, is_own_file, "an evaluation file")
         with usage_errors():
             names.look_up("tool", self.tool, {OWN: None, **READERS})
         if self.tool == OWN and (self.steps or self.filter):
@@ -80,6 +92,9 @@ class ImportLog(EvaluatedFields, Said):
         )
         if log.is_own:
             raise ConfigError(f"{self.path} is a file of setrl's own already: use it as it is")
+        files.refuse_file_of_others(
+            self.output, lambda path: _is_import(path, log), "an evaluation file of this log"
+        )
         self.say([log.head])
         sizes: list[int] = []
 

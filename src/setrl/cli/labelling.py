@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -14,12 +13,10 @@ from typing import Any
 
 from setrl.judges.base import BackgroundJudge, Judge, Judgement, fields_given
 from setrl.logs.log import Log
-from setrl.logs.writing import refuse_taken, rows_with
+from setrl.logs.writing import begins_as, refuse_taken, rows_with
 from setrl.samples.types import Group
 from setrl.samples.values import DEGENERATE
 from setrl.support import files
-from setrl.support.errors import DataError
-from setrl.support.files import json_lines
 from setrl.support.files.progress import progress_bar
 from setrl.support.wording import count, plural
 
@@ -138,12 +135,9 @@ def _family_key(into: str) -> str:
 
 def _is_earlier_output(output: Path, log: Log, judge: Judge, into: str) -> bool:
     """Return whether a file begins with the first row of a log, labelled by a judge."""
-    with suppress(DataError, KeyError, TypeError):
-        first = json_lines.first_record(output)
-        apart = (JUDGED, into, plural(into), (log.reader.list_path or "").partition(".")[0])
-        row = json.loads(files.json_text(log.rows.record(log[0].rows[0])))
-        is_of_log = all(first[key] == value for key, value in row.items() if key not in apart)
-        return bool(is_of_log and first[JUDGED][into]["judge"] == judge.name)
+    with suppress(KeyError, TypeError):
+        first = begins_as(output, log, (JUDGED, into, plural(into)))
+        return bool(first and first[JUDGED][into]["judge"] == judge.name)
     return False
 
 

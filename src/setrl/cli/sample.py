@@ -148,13 +148,14 @@ class SampleModel(Said):
 
     def _draw_samples(self) -> Drawn:
         from setrl.evaluate.collecting import draw_and_read
+        from setrl.models.sample_file import path_of_samples
 
         task = self._read_task()
         generator = self._make_generator(task)
         problems = self._choose_problems(task, generator)
         _warn_of_few(len(problems.problems))
         path = self.output or self._default_output_path(problems)
-        for written in (path, path.parent / "samples" / path.name):
+        for written in (path, path_of_samples(path)):
             refuse_own_input(written, self.data, self.task)
         return draw_and_read(problems, generator, self.samples, self.seed, path)
 
@@ -241,6 +242,13 @@ class SampleModel(Said):
     def _drawn_notes(self, drawn: Drawn) -> Iterator[str]:
         from setrl.evaluate.collecting import REASONED_NOTE
 
+        if drawn.is_of_unknown_model:
+            yield "it is not known which model drew the samples that were there already"
+        if drawn.read_again:
+            yield (
+                f"{count(drawn.read_again, 'problem')} had been graded by another reward or with "
+                "another answer: the samples were read again"
+            )
         if drawn.cut:
             yield f"{count(drawn.cut, 'sample')} ended at the limit of tokens"
         if drawn.bare:

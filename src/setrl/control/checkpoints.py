@@ -6,7 +6,6 @@ final/policy.safetensors   the weights of the policy: readable on every machine
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from setrl.logs.run import Seed
 from setrl.support.errors import RunError
-from setrl.train.runs.resume import mark_complete
+from setrl.train.runs.resume import mark_complete, remove_older
 
 POLICY = "policy.safetensors"
 Weights = Mapping[str, np.ndarray]
@@ -32,8 +31,7 @@ def save_checkpoint(run: Seed, step: int, write: Callable[[Path], None]) -> None
     folder.mkdir(parents=True, exist_ok=True)
     write(folder)
     mark_complete(run, step)
-    for old in list(run.checkpoints.values())[:-KEPT]:
-        shutil.rmtree(old)
+    remove_older(run, KEPT)
 
 
 @contextmanager

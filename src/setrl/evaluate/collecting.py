@@ -12,7 +12,7 @@ from typing import Any
 from setrl.logs.recording import record
 from setrl.logs.records import read_records
 from setrl.models.generators import Ask, Completion, Failure, Generator
-from setrl.models.sample_file import SampleFile
+from setrl.models.sample_file import WEIGHTS, SampleFile, locked_samples, path_of_samples
 from setrl.samples.types import Sample
 from setrl.samples.values import REASONED, was_cut_by
 from setrl.support import files
@@ -42,6 +42,10 @@ class Drawn:
         alike: Finished problems whose samples are all equal: a server that does not sample.
         bare: Samples of the finished problems that are empty, and whose text is all in
             reasoning_content.
+        read_again: Finished problems whose samples were read again, because what reads them is
+            another than in the evaluation file that was there.
+        is_of_unknown_model: Whether the file of samples, as of an earlier version, does not say
+            which model drew the samples that it had.
     """
 
     path: Path
@@ -52,6 +56,8 @@ class Drawn:
     cut: int
     alike: int
     bare: int = 0
+    read_again: int = 0
+    is_of_unknown_model: bool = False
 
     @property
     def why(self) -> str:
@@ -77,8 +83,8 @@ def draw_and_read(
     arrive. Killing the process loses none, and the same call continues and requests no sample
     twice. A problem whose samples could not all be drawn gets no record: nothing is filled in.
 
-    Records are kept, and samples are read only once: remove the evaluation file, and not the
-    samples, to have them read again.
+    Records are kept while the reward, the strategy function and the right answer of a problem are
+    those that made them; otherwise its samples are read again, and none is drawn.
 
     Args:
         task: The problems, and how their samples are read.
@@ -90,19 +96,31 @@ def draw_and_read(
 
     Raises:
         ConfigError: When the files there were made with other settings or of other problems.
-        RunError: When the service cannot be used, or all samples are empty because their text is in
-            reasoning_content; what was drawn is kept.
+        RunError: When another process draws into the same file, the service cannot be used, or all
+            samples are empty because their text is in reasoning_content; what was drawn is kept.
     """
     path = Path(out_path)
+    with locked_samples(path_of_samples(path)):
+        return _draw_and_read(task, generator, n, seed, path, show_progress)
+
+
+def _draw_and_read(
+    task: ProblemSet,
+    generator: Generator,
+    n: int,
+    seed: int,
+    path: Path,
+    show_progress: bool,
+) -> Drawn:
     settings = {"task": task.name, **generator.settings, "n": n, "seed": seed}
     store = SampleFile(
-        path.parent / "samples" / path.name,
+        path_of_samples(path),
         [problem.id for problem in task.problems],
-        {**settings, "problems": task.digest},
+        {**settings, "problems": task.digest, WEIGHTS: generator.weights},
     )
     records_by_id = _read_records_by_id(path, task, store, n)
     failures, details = _draw_missing_samples(task, generator, n, seed, store, show_progress)
-    records, cut, alike, bare = [], 0, 0, 0
+    records, cut, alike, bare, read_again = [], 0, 0, 0, 0
     for place, problem in enumerate(task.problems):
         if store.missing(place, n):
             continue
@@ -110,10 +128,11 @@ def draw_and_read(
         cut += sum(was_cut_by(sample.finish) for sample in samples)
         alike += len({sample.text for sample in samples}) == 1
         bare += sum(sample.finish == REASONED for sample in samples)
-        records.append(
-            records_by_id.get(problem.id)
-            or {**_evaluation_record(problem, samples, task), **settings}
-        )
+        about = {**settings, "reader": task.reader_of(problem)}
+        held = records_by_id.get(problem.id, {})
+        is_kept = held.get("reader") == about["reader"]
+        read_again += bool(held) and not is_kept
+        records.append(held if is_kept else {**_evaluation_record(problem, samples, task), **about})
     if records and bare == len(records) * n:
         raise RunError(f"all {count(bare, 'sample')} are empty: {REASONED_NOTE}; give another "
                        "output then")  # fmt: skip
@@ -128,6 +147,8 @@ def draw_and_read(
         cut=cut,
         alike=alike,
         bare=bare,
+        read_again=read_again,
+        is_of_unknown_model=store.is_of_unknown_model,
     )
 
 
@@ -149,7 +170,6 @@ def _draw_missing_samples(
     details: dict[str, str] = {}
     if not asks:
         return failures, details
-    store.make()
     bar = progress_bar(
         show_progress,
         desc=f"evaluate {task.name}",

@@ -13,6 +13,7 @@ from typing import Any
 
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import DataError
+from setrl.support.wording import first_of
 
 SCHEMA = 1
 LOCKED_S = 30.0  # how long to wait for another process that writes
@@ -141,14 +142,21 @@ def _prepare_database(database: sqlite3.Connection) -> None:
     # Consistent after a crash, without an fsync per judgement.
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("BEGIN IMMEDIATE")
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version not in (0, SCHEMA):
-        database.execute("ROLLBACK")
-        raise DataError(f"it has version {version}, and this setrl reads version {SCHEMA}")
     database.execute(TABLE)
-    database.execute("SELECT key, clusters, model, style, written FROM judgements LIMIT 1")
     database.execute(f"PRAGMA user_version = {SCHEMA}")
     database.execute("COMMIT")
+
+
+def _refuse_database_of_others(database: sqlite3.Connection) -> None:
+    """Refuse a database that has other tables and not ours, or another version of ours."""
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version not in (0, SCHEMA):
+        raise DataError(f"it has version {version}, and this setrl reads version {SCHEMA}")
+    tables = [name for [name] in database.execute("SELECT name FROM sqlite_master ORDER BY name")]
+    if "judgements" in tables:
+        database.execute("SELECT key, clusters, model, style, written FROM judgements LIMIT 1")
+    elif tables:
+        raise DataError(f"it is a database of something else, with {first_of(tables)}")
 
 
 def _use_write_ahead_log(database: sqlite3.Connection) -> None:
@@ -156,6 +164,7 @@ def _use_write_ahead_log(database: sqlite3.Connection) -> None:
     last = time.monotonic() + LOCKED_S
     while True:
         try:
+            _refuse_database_of_others(database)
             database.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -237,7 +238,7 @@ class Seed(_Folder):
     def rollouts(self) -> dict[int, Path]:
         """Step → file of its samples, for the steps that have one."""
         paths = (self.path / "rollouts").glob("step_*.jsonl")
-        return dict(sorted((int(path.stem.removeprefix("step_")), path) for path in paths))
+        return _by_number(paths, "step_")
 
     @property
     def evaluations(self) -> dict[str, Path]:
@@ -269,7 +270,7 @@ class Seed(_Folder):
     def checkpoints(self) -> dict[int, Path]:
         """Step → folder of every checkpoint, complete or not."""
         paths = self.checkpoint_folder.glob("checkpoint-*")
-        return dict(sorted((int(path.name.rpartition("-")[2]), path) for path in paths))
+        return _by_number(paths, "checkpoint-")
 
     def cold(self, temperature: float) -> Seed:
         """Return what was sampled of its model at another temperature."""
@@ -299,3 +300,9 @@ def base_as_cold(arm: str) -> str | None:
 def number_or_nan(value: Any) -> float:
     """Return a number of a record; NaN for anything else."""
     return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _by_number(paths: Iterable[Path], prefix: str) -> dict[int, Path]:
+    """Return number → path, in order; names with something else behind the prefix are not ours."""
+    numbers = {path.stem.removeprefix(prefix): path for path in paths}
+    return dict(sorted((int(text), path) for text, path in numbers.items() if text.isdecimal()))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from setrl.logs.log import Log
@@ -11,6 +13,7 @@ from setrl.logs.paths import value_at
 from setrl.logs.recognition import SNIFFED
 from setrl.logs.records import Record
 from setrl.support.errors import DataError
+from setrl.support.files import json_lines, json_text
 from setrl.support.wording import plural
 
 CREDIT = "credit"  # the key of a row
@@ -44,6 +47,21 @@ def rows_with(
         facts = record.get(mark)
         kept = facts if isinstance(facts, dict) else {}
         yield {**_row_with_objects(record, objects, log.reader.list_path), mark: {**kept, **about}}
+
+
+def begins_as(path: Path, log: Log, apart: Collection[str]) -> Record | None:
+    """Return the first row of a file if it is that of a log with something added; None if not.
+
+    Args:
+        path: The file.
+        log: The log.
+        apart: Keys that may differ, besides the list that holds the samples.
+    """
+    first = json_lines.first_record(path)
+    row = json.loads(json_text(log.rows.record(log[0].rows[0])))
+    apart = {*apart, (log.reader.list_path or "").partition(".")[0]}
+    is_of_log = all(first.get(key, ...) == value for key, value in row.items() if key not in apart)
+    return first if is_of_log and first else None
 
 
 def refuse_taken(log: Log, keys: Collection[str]) -> None:

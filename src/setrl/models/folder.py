@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
+from setrl.logs.run import RECORD
 from setrl.models.served.endpoint import refuse_unreachable
 from setrl.support import files, wording
 from setrl.support.errors import ConfigError, DataError, RunError
+from setrl.support.files.digests import Digests, digest
 
 ADAPTER, CONFIG = "adapter_config.json", "config.json"
+NO_INPUTS = (RECORD, "base.json", "evaluation.json", "training_args.bin", "traceback.txt")
 TRUST = "SETRL_TRUST_REMOTE_CODE"
 HF_HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 
@@ -71,6 +75,31 @@ def base_of(model_dir: str | Path) -> str:
     if not base:
         raise ConfigError(f"{Path(model_dir) / ADAPTER} does not name the model of the adapter")
     return str(base)
+
+
+def model_digests(name: str, folder: Path) -> Digests:
+    """Return the fingerprints of the files of a model and its tokenizer; {} without the folder."""
+    inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {
+        f"{name}: {path.name}": digest(path)
+        for path in inside
+        if path.is_file() and path.suffix != ".md" and path.name not in NO_INPUTS
+    }
+
+
+def fingerprint(model_dir: str | Path) -> str | None:
+    """Return a fingerprint of a model, wherever it is; None if this machine does not have it.
+
+    It is that of the files in its folder, with those of the model that an adapter changes, or the
+    commit of a name on a hub.
+    """
+    name = str(model_dir)
+    if not Path(name).is_dir():
+        return hub_commit(name)
+    whole = hashlib.sha256(files.json_text(dict(model_digests("", Path(name)))).encode())
+    if is_adapter(name):
+        whole.update(str(fingerprint(base_of(name))).encode())
+    return whole.hexdigest()[:16]
 
 
 def _refuse_other_folder(path: Path) -> None:

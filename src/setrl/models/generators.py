@@ -68,6 +68,10 @@ class Generator(Protocol):
     def settings(self) -> dict[str, Any]:
         """What the samples depend on, besides prompts and seed: model, temperature, …"""
 
+    @property
+    def weights(self) -> str | None:
+        """A fingerprint of the model; None if it is unknown, or the settings name the model."""
+
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion | Failure]:
         """Yield finished samples, in any order, as they arrive."""
 

@@ -21,6 +21,7 @@ from transformers import (
 
 from setrl.models.folder import (
     base_of,
+    fingerprint,
     is_adapter,
     not_loaded,
     refuse_missing,
@@ -111,6 +112,11 @@ class LocalModel:
         form["template"] = dict(self.form.options) or None
         form_settings = {key: value for key, value in form.items() if value is not None}
         return {"temperature": self.temperature, "max_tokens": self.max_new_tokens, **form_settings}
+
+    @property
+    def weights(self) -> str | None:
+        """A fingerprint of the model's files, which another folder or time does not change."""
+        return fingerprint(self.model_dir)
 
     @property
     def is_chat(self) -> bool:

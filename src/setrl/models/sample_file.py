@@ -10,7 +10,8 @@ interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,28 @@ from setrl.models.generators import Completion
 from setrl.support import files
 from setrl.support.errors import ConfigError, DataError
 from setrl.support.files import json_lines
+from setrl.support.files.locks import locked
 
 SCHEMA_VERSION = 1
+WEIGHTS = "weights"  # the fingerprint of the model; files up to version 0.11 lack it
+
+
+def path_of_samples(evaluation: Path) -> Path:
+    """Return where the samples of an evaluation file are."""
+    return evaluation.parent / "samples" / evaluation.name
+
+
+@contextmanager
+def locked_samples(path: Path) -> Iterator[None]:
+    """Hold a file of samples for only this process: two would draw each sample twice.
+
+    Raises:
+        OSError: When the file cannot be written, which is known before samples are.
+        RunError: When another process holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.resolve(), "draws samples into it: wait for it, or give another output"):
+        yield
 
 
 class SampleFile:
@@ -28,7 +49,7 @@ class SampleFile:
     Only the place of each sample in the file is kept in memory.
 
     Args:
-        path: The file; made, with its folder, by `make` or at the first sample.
+        path: The file, in a folder that is there; made at the first sample.
         problem_ids: The ids of the task's problems.
         settings: What the samples are drawn with; a file of other settings is refused.
 
@@ -42,6 +63,7 @@ class SampleFile:
         self._ids = tuple(problem_ids)
         self._settings = settings
         self._offsets: dict[int, dict[int, int]] = {}
+        self.is_of_unknown_model = False
         if path.exists():
             self._index_samples()
 
@@ -55,25 +77,13 @@ class SampleFile:
         offsets = self._offsets.get(problem, {})
         return tuple(number for number in range(n) if number not in offsets)
 
-    def make(self) -> None:
-        """Make the file if it is not there: that it can be written is known before samples are.
-
-        Raises:
-            OSError: When it cannot.
-        """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.open("ab").close()
-
     def append(self, sample: Completion) -> None:
         """Add a sample, unless the file has it already."""
         offsets = self._offsets.setdefault(sample.problem, {})
         if sample.number in offsets:
             return
-        self.make()
-        if not self.path.stat().st_size:
-            files.append_line(
-                self.path, {"schema_version": SCHEMA_VERSION, "settings": self._settings}
-            )
+        if not self.path.exists() or not self.path.stat().st_size:
+            files.append_line(self.path, self._header)
         offset = self.path.stat().st_size
         record = {
             "id": f"{self._ids[sample.problem]}/{sample.number}",
@@ -91,12 +101,18 @@ class SampleFile:
         if not offsets:
             return []
         with self.path.open("rb") as file:
-            return [_read_sample(file, offset) for _, offset in offsets]
+            samples = [_read_sample(file, offset) for _, offset in offsets]
+        places = [(problem, number) for number, _ in offsets]
+        if [(sample.problem, sample.number) for sample in samples] != places:
+            raise DataError(
+                f"{self.path} was changed while it was read: run the same command again"
+            )
+        return samples
 
     def _index_samples(self) -> None:
+        self._check_first_line()  # before a torn line is cut off: the file may be of somebody
         for number, offset, record in json_lines.read(self.path, torn="cut"):
             if number == 1:
-                self._check_settings(record)
                 continue
             try:
                 problem, sample = int(record["problem"]), int(record["sample"])
@@ -108,14 +124,34 @@ class SampleFile:
                                 f"not {known_id} of this task")  # fmt: skip
             self._offsets.setdefault(problem, {}).setdefault(sample, offset)
 
+    @property
+    def _header(self) -> dict[str, Any]:
+        return {"schema_version": SCHEMA_VERSION, "settings": self._settings}
+
+    def _check_first_line(self) -> None:
+        """Refuse a file that does not begin as this one, or as the part of it that a kill left."""
+        with self.path.open("rb") as file:
+            first = file.readline()
+        is_whole = first.endswith(b"\n")
+        if not is_whole and files.json_text(self._header).encode().startswith(first):
+            return
+        header: dict[str, Any] = {}
+        with suppress(ValueError):
+            header = json_lines.parse(first) if is_whole else {}
+        self._check_settings(header)
+
     def _check_settings(self, header: dict[str, Any]) -> None:
         settings = header.get("settings")
         if not isinstance(settings, dict):
             raise DataError(f"{self.path}:1: is not the first line of a file of samples")
-        for key, value in self._settings.items():
-            if settings.get(key) != value:
+        weights = (self._settings.get(WEIGHTS), settings.get(WEIGHTS))
+        self.is_of_unknown_model = weights[0] is not None and weights[1] is None
+        for key in {**self._settings, **settings}:  # a setting that is not given is not named
+            before, now = settings.get(key), self._settings.get(key)
+            is_unknown = key == WEIGHTS and None in weights
+            if before != now and not is_unknown:
                 raise ConfigError(
-                    f"{self.path} was made with {key} = {settings.get(key)}, not {value}: "
+                    f"{self.path} was made with {key} = {before}, not {now}: "
                     "give another path or remove the file"
                 )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -16,8 +18,10 @@ from setrl.rewards.answers import MathVerifier, typed_gold
 from setrl.rewards.combine import Combine
 from setrl.rewards.interface import Reward
 from setrl.support.errors import DataError
+from setrl.support.files.loading import code_of
 from setrl.support.wording import are, count, first_of
 from setrl.tasks.domains import Author, Domain, Problem, Reading
+from setrl.tasks.domains.base import source_hash
 
 TRAIN: Final = "train"  # the split that is trained on; all others are for evaluation
 
@@ -36,6 +40,8 @@ class ProblemSet:
         problems: The problems, in order.
         read: A problem and the texts of its samples → one reading for each text.
         max_tokens: Where a sample of a local model is cut.
+        reader: What decides how `read` reads, in plain values. A change of it, or of the code of a
+            function that it names, is another reader.
     """
 
     name: str
@@ -43,11 +49,18 @@ class ProblemSet:
     problems: tuple[Problem, ...]
     read: Callable[[Problem, Sequence[str]], list[Reading]]
     max_tokens: int = 1024
+    reader: Any = None
 
     @property
     def digest(self) -> str:
         """A fingerprint of the prompts, by which files made from other problems are recognised."""
         text = "\0".join(f"{problem.id}\0{problem.prompt}" for problem in self.problems)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def reader_of(self, problem: Problem) -> str:
+        """Return a fingerprint of what reads the samples of a problem, and of its right answer."""
+        right = (problem.gold, problem.unit, problem.error, dict(problem.columns))
+        text = json.dumps([self.reader, code_of(self.reader), right], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -67,7 +80,16 @@ def domain_problems(domain: Domain, split: str, count: int, seed: int) -> Proble
         problems=drawn_problems(domain, split, count, seed),
         read=lambda problem, texts: [domain.read(problem.prompt, text) for text in texts],
         max_tokens=domain.max_new_tokens,
+        reader=_reader_of_domain(domain),
     )
+
+
+def _reader_of_domain(domain: Domain) -> list[str]:
+    """Return the options of a domain, and a hash of its source unless a session has defined it."""
+    found = [repr(domain) if is_dataclass(domain) else type(domain).__qualname__]
+    with suppress(TypeError, OSError):
+        found.append(source_hash(domain))
+    return found
 
 
 def say_unfit(unfit: Sequence[str], whole: str) -> str:
@@ -95,7 +117,8 @@ def math_problems(name: str, problems: Sequence[Problem]) -> ProblemSet:
         raise DataError(f"{name}: no gold answer can be used for grading; the first: {unfit[0]}")
     if unfit:
         print(f"{name}: {say_unfit(unfit, count(len(problems), 'problem'))}", file=sys.stderr)
-    return ProblemSet(name=name, split=name, problems=tuple(fit), read=verifier.read)
+    return ProblemSet(name=name, split=name, problems=tuple(fit), read=verifier.read,
+                      reader="math")  # fmt: skip
 
 
 @dataclass(frozen=True)

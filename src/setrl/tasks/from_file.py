@@ -96,6 +96,11 @@ class FileTask(Task):
     def strategy(self) -> Strategy:
         return strategies.strategy_of_config(self.spec.strategy, self._load_function, self.answers)
 
+    @property
+    def _naming_function(self) -> Any:
+        """What names strategies in an evaluation, loaded so that its code is known; or None."""
+        return None if self.strategy.function is None else self.spec.strategy
+
     def check_columns(self, found: Sequence[Problem]) -> None:
         """Refuse functions that take what no problem has."""
         columns = list(dict.fromkeys(key for problem in found for key in problem.columns))
@@ -345,6 +350,7 @@ class FileTask(Task):
             problems=tuple(chosen),
             read=lambda problem, texts: self.read(problem, texts, chat),
             max_tokens=self.max_new_tokens,
+            reader=[self.spec.reward, self.spec.correct, self._naming_function, chat],
         )
 
     def read(self, problem: Problem, texts: Sequence[str], chat: bool = False) -> list[Reading]:

@@ -69,6 +69,10 @@ class ServedModel:
             **({"extra_body": dict(endpoint.extra_body)} if endpoint.extra_body else {}),
         }
 
+    @property
+    def weights(self) -> None:
+        """What a server loads is unknown; the settings have its name."""
+
     def generate(self, asks: Sequence[Ask], seed: int) -> Iterator[Completion | Failure]:
         """Yield samples in order of arrival. Closing the iterator cancels the open requests.
 

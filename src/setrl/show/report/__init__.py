@@ -5,14 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setrl.logs.options import LogOptions
-from setrl.logs.run import CONFIG, Run
+from setrl.logs.run import Run
 from setrl.support.errors import ConfigError
 from setrl.support.installing import install
 from setrl.train.runs.written import REPORT, is_our_page, refuse_page_of_others
 
 __all__ = ["publish_report", "report_files", "write_report"]
-
-PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 
 
 def write_report(run_dir: str | Path, reference: str = "grpo", allow_damaged: bool = False) -> Path:
@@ -100,7 +98,6 @@ def publish_report(
         from setrl.show.report.page import publish
     run_dir, folder = Path(run_dir), Path(folder)
     _refuse_other_folders(run_dir)
-    _refuse_to_replace(folder)
     return publish(run_dir, folder, reference, allow_damaged)
 
 
@@ -114,19 +111,6 @@ def _refuse_other_folders(run_dir: Path) -> None:
             "give a folder that setrl train or setrl control wrote"
         )
     refuse_page_of_others(run_dir / REPORT)
-
-
-def _refuse_to_replace(folder: Path) -> None:
-    """Refuse to publish over files that no earlier call of `publish_report` wrote."""
-    page = folder / "README.md"
-    if page.is_file() and PUBLISHED in page.read_text(encoding="utf-8", errors="replace"):
-        return
-    for name in (page.name, "summary.json", CONFIG):
-        if (folder / name).exists():
-            raise ConfigError(
-                f"{folder / name} was not written by setrl report: publish to another folder, "
-                "or move the file"
-            )
 
 
 @contextmanager

@@ -41,13 +41,15 @@ from setrl.show.report.style import LETTERS, LIGHT, WARNING
 from setrl.show.report.tables import Table, tables
 from setrl.show.report.verdict import outcomes_of, verdict_in_words
 from setrl.support import files, wording
+from setrl.support.errors import ConfigError
 from setrl.support.files.atomic import plain_json
 from setrl.support.files.progress import watched
 from setrl.support.secrets import without_secrets
 from setrl.train.runs.written import REPORT
 
 DIGITS = 6  # significant ones: more than a plot or a table of a page shows
-NUMBERS = "summary.json"
+PAGE, NUMBERS = "README.md", "summary.json"  # in the folder where a report is published
+PUBLISHED = "Written by `setrl report "  # every published README.md contains it
 MARKS = {"above": "▲", "below": "▼"}
 
 
@@ -95,19 +97,36 @@ def publish(
 
     Returns:
         The path of README.md.
+
+    Raises:
+        ConfigError: If the folder has files of these names that setrl did not write.
     """
-    run = write_page(run_dir, reference, allow_damaged)
-    folder.mkdir(parents=True, exist_ok=True)
+    run = ReportedRun(Path(run_dir), reference, allow_damaged)
     shown = charts(run)
     pictures = [run.path / FIGURES / f"{chart.name}.png" for chart in shown]
+    page = folder / PAGE
+    _refuse_to_replace(page, (PAGE, NUMBERS, CONFIG, *(path.name for path in pictures)))
+    write_data(run)
+    folder.mkdir(parents=True, exist_ok=True)
     for path in (*pictures, run.path / NUMBERS):
         if path.exists():
             shutil.copyfile(path, folder / path.name)
     if (config := run.path / CONFIG).exists():
         files.write_text(folder / CONFIG, without_secrets(config.read_text(encoding="utf-8")))
-    page = folder / "README.md"
     files.write_text(page, markdown(run, shown))
     return page
+
+
+def _refuse_to_replace(page: Path, names: Sequence[str]) -> None:
+    """Refuse to publish over files that no earlier call of `publish` wrote."""
+    if page.is_file() and PUBLISHED in page.read_text(encoding="utf-8", errors="replace"):
+        return
+    for name in names:
+        if (page.parent / name).exists():
+            raise ConfigError(
+                f"{page.parent / name} was not written by setrl report: publish to another "
+                "folder, or move the file"
+            )
 
 
 def charts(run: ReportedRun) -> list[Chart]:

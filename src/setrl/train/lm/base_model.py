@@ -11,7 +11,7 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from setrl.logs.run import BASE
-from setrl.models.folder import hub_commit
+from setrl.models.folder import hub_commit, model_digests
 from setrl.models.small.imitation import Course, TextExample, taught_model
 from setrl.models.small.sampler import sample
 from setrl.models.small.tokenizer import make_tokenizer
@@ -20,7 +20,7 @@ from setrl.support.files.digests import Digests
 from setrl.support.wording import count
 from setrl.tasks.domains import corpus
 from setrl.train.lm.resolved import BaseSpec, ResolvedConfig
-from setrl.train.runs.provenance import inputs_of, model_digests
+from setrl.train.runs.provenance import inputs_of
 
 LOOKED_AT = 64  # problems on which a new base is tried
 MADE_AGAIN = "remove {folder} and run the same command again, which makes the same model again"

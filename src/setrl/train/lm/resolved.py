@@ -5,7 +5,6 @@ down.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +25,10 @@ from setrl.support.files import strict_yaml
 from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on, require
 from setrl.support.wording import in_a_row
-from setrl.tasks import Problem, PromptForm, Task, domains
+from setrl.tasks import Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN
 from setrl.tasks.domains import Author
+from setrl.tasks.domains.base import source_hash
 from setrl.train import method_config
 from setrl.train.gathering.checks import check_method
 from setrl.train.lm import fields
@@ -61,7 +61,7 @@ class BaseSpec:
     def as_record(self) -> dict[str, Any]:
         """Return the record in the model's folder: these values, and a hash of the domains."""
         keys = {f"base_{key}": value for key, value in vars(self).items() if key != "author"}
-        domain = {"domain": repr(self.author), "source": _hash_sources(self.author)}
+        domain = {"domain": repr(self.author), "source": source_hash(self.author)}
         return {"schema_version": 1, **domain, **keys}
 
     @property
@@ -72,19 +72,6 @@ class BaseSpec:
     def folder(self, cache: Path) -> Path:
         """Return the folder of this model in a cache, whether the model was made or not."""
         return cache / f"base-{self.author.name}-{self.fingerprint}"
-
-
-def _hash_sources(author: Author) -> str:
-    """Return a hash of the source files that decide what an author writes.
-
-    Our domains share files. Domains of a user may use ours, and other modules next to their own.
-    """
-    author_file, domains_folder = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
-    sources = sorted(domains_folder.rglob("*.py"))
-    if not author_file.is_relative_to(domains_folder):
-        is_user = not author_file.is_relative_to(domains_folder.parent)
-        sources = [*sources, *sorted(author_file.parent.glob("*.py"))] if is_user else [author_file]
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 @dataclass(frozen=True)

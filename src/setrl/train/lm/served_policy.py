@@ -69,6 +69,11 @@ class ServedPolicy:
         """What the samples depend on."""
         return {"temperature": self.temperature, "max_tokens": self.max_tokens}
 
+    @property
+    def weights(self) -> str:
+        """What the server calls the weights."""
+        return self.path or self.model
+
     @cached_property
     def _tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self.model)

@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from setrl.logs.run import CONFIG, RECORD, Run
 from setrl.support import files
 from setrl.support.errors import ConfigError, RunError, explain
+from setrl.support.files.locks import locked
 from setrl.support.files.written import remove_written
 from setrl.support.wording import first_of
 from setrl.train.runs.config import RunConfig
@@ -58,24 +59,9 @@ def claimed(run_dir: Path, config: RunConfig, *, overwrite: bool = False) -> Ite
 
 @contextmanager
 def _lock_folder(run_dir: Path) -> Iterator[None]:
-    with _open_lock(run_dir / LOCK) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise RunError(
-                f"{run_dir}: another process is running it: wait for it, or give another folder"
-            ) from error
+    remedy = "is running it: wait for it, or give another folder"
+    with locked(run_dir / LOCK, remedy, holder=run_dir):
         yield
-
-
-def _open_lock(path: Path) -> IO[bytes]:
-    """Open the lock for writing, and write nothing: it may be a link to a file of somebody."""
-    try:
-        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "wb")
-    except OSError as error:
-        if path.is_symlink():
-            raise RunError(f"{path} is a link, and setrl made none: remove it") from error
-        raise
 
 
 def is_claimed(run_dir: Path) -> bool:

@@ -19,13 +19,13 @@ from typing import Any
 
 import setrl
 from setrl.logs.run import RECORD
+from setrl.models.folder import model_digests
 from setrl.support import files
 from setrl.support.errors import ConfigError
 from setrl.support.files.digests import Digests, digest
 from setrl.support.files.loading import code_of
 
 INPUTS, ACCEPTED = "inputs", "accepted_changes"  # in the record of a run
-NO_INPUTS = (RECORD, "base.json", "evaluation.json", "training_args.bin", "traceback.txt")
 
 PACKAGES = (
     *("torch", "transformers", "trl", "accelerate", "datasets", "numpy"),
@@ -88,16 +88,6 @@ def _find_texts(value: Any) -> Iterator[str]:
             yield from _find_texts(item)
     elif isinstance(value, str):
         yield value
-
-
-def model_digests(name: str, folder: Path) -> Digests:
-    """Return the fingerprints of the files of a model and its tokenizer; {} without the folder."""
-    inside = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {
-        f"{name}: {path.name}": digest(path)
-        for path in inside
-        if path.is_file() and path.suffix != ".md" and path.name not in NO_INPUTS
-    }
 
 
 def provenance() -> dict[str, Any]:

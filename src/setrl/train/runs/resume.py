@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -15,9 +15,10 @@ from setrl.support import files
 from setrl.support.errors import DataError, RunError
 from setrl.support.files import json_lines
 from setrl.support.files.digests import changed_file, changed_files, digest, digests
+from setrl.support.files.written import remove_written
+from setrl.train.runs.written import CHECKPOINT, COMPLETE, GIVEN_UP
 
 LOGGED = "logged"  # in the record of a training run: fingerprints of its rollouts
-COMPLETE = "complete"  # the last file of a checkpoint: fingerprints of all that it continues
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,8 @@ def usable_checkpoint(run: Seed) -> Path | None:
     """
     whole, damaged = _find_newest_whole(run)
     for folder, file in damaged.items():
-        (folder / COMPLETE).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another process of this run was first
+            (folder / COMPLETE).rename(folder / GIVEN_UP)
         after = whole.name if whole else "the start"
         log.warning("%s is damaged: training repeats the steps after %s", file, after)
     return whole
@@ -174,10 +176,27 @@ def changed_logs(run: Seed) -> list[str]:
 
 
 def remove_incomplete(run: Seed) -> None:
-    """Remove the checkpoints that were not written completely."""
-    for folder in run.checkpoints.values():
-        if not _is_complete(folder):
-            shutil.rmtree(folder)
+    """Remove the checkpoints that were not written completely, up to the last logged step.
+
+    A step is logged before its checkpoint is saved, where only its row may have been cut off: what
+    is beyond is of somebody, as are other files than those of checkpoints.
+    """
+    logged = Seed(run.path).last_step + 1
+    for step, folder in run.checkpoints.items():
+        was_saved = step <= logged or (folder / GIVEN_UP).exists()
+        if was_saved and not _is_complete(folder):
+            remove_checkpoint(folder)
+
+
+def remove_older(run: Seed, kept: int) -> None:
+    """Remove all complete checkpoints but the last few."""
+    for folder in list(filter(_is_complete, run.checkpoints.values()))[:-kept]:
+        remove_checkpoint(folder)
+
+
+def remove_checkpoint(folder: Path) -> None:
+    """Remove what a run wrote into the folder of a checkpoint."""
+    remove_written(folder.parent, {folder.name: CHECKPOINT})
 
 
 def mark_complete(run: Seed, step: int) -> None:
