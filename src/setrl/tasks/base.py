@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass, replace
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -20,8 +22,8 @@ from setrl.rewards.interface import Reward
 from setrl.support.errors import DataError
 from setrl.support.files.loading import code_of
 from setrl.support.wording import are, count, first_of
+from setrl.tasks import domains
 from setrl.tasks.domains import Author, Domain, Problem, Reading
-from setrl.tasks.domains.base import source_hash
 
 TRAIN: Final = "train"  # the split that is trained on; all others are for evaluation
 
@@ -86,10 +88,23 @@ def domain_problems(domain: Domain, split: str, count: int, seed: int) -> Proble
 
 def _reader_of_domain(domain: Domain) -> list[str]:
     """Return the options of a domain, and a hash of its source unless a session has defined it."""
-    found = [repr(domain) if is_dataclass(domain) else type(domain).__qualname__]
+    parts = [repr(domain) if is_dataclass(domain) else type(domain).__qualname__]
     with suppress(TypeError, OSError):
-        found.append(source_hash(domain))
-    return found
+        parts.append(source_hash(domain))
+    return parts
+
+
+def source_hash(author: Author) -> str:
+    """Return a hash of the source files that decide what an author writes and reads.
+
+    Our domains share files. Domains of a user may use ours, and other modules next to their own.
+    """
+    author_file, domains_folder = Path(inspect.getfile(type(author))), Path(domains.__file__).parent
+    sources = sorted(domains_folder.rglob("*.py"))
+    if not author_file.is_relative_to(domains_folder):
+        is_user = not author_file.is_relative_to(domains_folder.parent)
+        sources = [*sources, *sorted(author_file.parent.glob("*.py"))] if is_user else [author_file]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 def say_unfit(unfit: Sequence[str], whole: str) -> str:

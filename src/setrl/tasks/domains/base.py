@@ -6,12 +6,9 @@ The prompt holds everything about a problem, so a sample from any log can be ver
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal, Protocol, TypeVar, get_args
 
 import numpy as np
@@ -102,19 +99,6 @@ class Domain(Author, Protocol):
 def is_held_out(prompt: str) -> bool:
     """Return whether a prompt is in the test splits: a pseudo-random eighth of all prompts."""
     return zlib.crc32(prompt.encode()) % HELD_OUT == 0
-
-
-def source_hash(author: Author) -> str:
-    """Return a hash of the source files that decide what an author writes and reads.
-
-    Our domains share files. Domains of a user may use ours, and other modules next to their own.
-    """
-    own, ours = Path(inspect.getfile(type(author))), Path(__file__).parent
-    sources = sorted(ours.rglob("*.py"))
-    if not own.is_relative_to(ours):
-        is_user = not own.is_relative_to(ours.parent)
-        sources = [*sources, *sorted(own.parent.glob("*.py"))] if is_user else [own]
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 def corpus(author: Author, count: int, seed: int) -> Iterator[tuple[Problem, Written]]:

@@ -26,9 +26,8 @@ from setrl.support.files.loading import load_function
 from setrl.support.files.sections import blamed_on, require
 from setrl.support.wording import in_a_row
 from setrl.tasks import Problem, PromptForm, Task
-from setrl.tasks.base import TRAIN
+from setrl.tasks.base import TRAIN, source_hash
 from setrl.tasks.domains import Author
-from setrl.tasks.domains.base import source_hash
 from setrl.train import method_config
 from setrl.train.gathering.checks import check_method
 from setrl.train.lm import fields
