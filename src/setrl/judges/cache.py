@@ -116,7 +116,7 @@ def _read_labels(text: Any, num_samples: int | None) -> tuple[int, ...] | None:
 def _open_database(path: str | Path | None) -> sqlite3.Connection:
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        _make_private(Path(path))
+        _create_private_file(Path(path))
     database = sqlite3.connect(
         ":memory:" if path is None else path,
         timeout=LOCKED_S,
@@ -131,7 +131,7 @@ def _open_database(path: str | Path | None) -> sqlite3.Connection:
     return database
 
 
-def _make_private(path: Path) -> None:
+def _create_private_file(path: Path) -> None:
     """Make a missing file that only its owner can read: SQLite gives its log the same rights."""
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))

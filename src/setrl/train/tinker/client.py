@@ -304,7 +304,7 @@ class SetTinkerTrainer:
         with may_be_lost("saving"):
             answer = training.save_state(name).result(timeout=self.settings.reply_s)
         saved = Saved(step, str(answer.path))
-        self.journal.save(saved)
+        self.journal.record_saved_weights(saved)
         self._remove_older(training)
         return saved
 

@@ -115,7 +115,7 @@ class Journal:
                 )
         return saved
 
-    def save(self, saved: Saved) -> None:
+    def record_saved_weights(self, saved: Saved) -> None:
         """Record saved weights, and remove the batches that they contain."""
         current = self.saved()
         older = [] if current is None or self._is_copy() else [*self.older(), current]
