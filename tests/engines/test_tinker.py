@@ -543,7 +543,7 @@ def test_samples_that_were_cut_can_be_masked():
 
 
 def test_a_journal_of_other_settings(tmp_path):
-    Journal(tmp_path, {"model": "a"}).save(Saved(3, "tinker://x"))
+    Journal(tmp_path, {"model": "a"}).record_saved_weights(Saved(3, "tinker://x"))
     assert Journal(tmp_path, {"model": "a"}).saved() == Saved(3, "tinker://x")
     with pytest.raises(ConfigError, match="model='a', got 'b'"):
         Journal(tmp_path, {"model": "b"}).saved()
