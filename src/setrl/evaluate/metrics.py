@@ -26,7 +26,7 @@ from setrl.evaluate.estimators import (
     mean_shared_prefix,
     pass_at_k,
 )
-from setrl.evaluate.intervals import Bounds, Estimate
+from setrl.evaluate.intervals import ROUNDING, Bounds, Estimate
 from setrl.evaluate.samples import Evaluation
 from setrl.samples.values import DEGENERATE
 from setrl.support.errors import ConfigError, usage_errors
@@ -356,20 +356,22 @@ def bounds_of(
     """Return the smallest and the largest value that a metric@x can have, where these are known.
 
     A share is between 0 and 1, and the reward of a set between those of all samples. A number of
-    strategies has no largest value: it is taken to be between the whole numbers around all that
-    were seen, so that of few samples with one strategy each the next may have two.
+    strategies is taken to be between the whole numbers around all that were seen, so that of few
+    samples with one strategy each the next may have two.
 
     Args:
         name: The metric.
         values: Its values, (R, P) of each side.
         evaluations: What they are of, for rewards.
     """
-    metric = name.partition("@")[0]
+    metric, _, k = name.partition("@")
     if METRICS[metric].share:
         return 0.0, 1.0
     if metric in OF_COUNTS and any(map(is_known, values)):
-        low = math.floor(min(map(np.nanmin, values)))
-        return float(low), float(max(low + 1, math.ceil(max(map(np.nanmax, values)))))
+        most = float(k or math.inf)  # k samples have at most k strategies
+        least, largest = min(map(np.nanmin, values)), max(map(np.nanmax, values))
+        low = min(float(math.floor(least + ROUNDING)), most - 1)
+        return low, min(max(low + 1, float(math.ceil(largest - ROUNDING))), most)
     if metric not in OF_REWARDS or not evaluations:
         return None
     rewards = [evaluation.graded_PN[evaluation.present_PN] for evaluation in evaluations]
