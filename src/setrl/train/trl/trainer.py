@@ -263,9 +263,8 @@ class SetCredit(Gathering):
         columns = self._gathered_columns()
         self._replace_logged_advantages([float("nan")] * sum(map(len, columns.texts_BN)))
         if self._num_samples > 1:  # one sample of a prompt is in no set
-            batch = self._score_by_trainers_rules(replace(columns, cut=None), methods.dr_grpo())
-            if self.combine is not None:
-                self._replace_logged_rewards("eval", batch.samples.rewards)
+            batch = self._score_by_trainers_rules(columns, methods.dr_grpo())
+            self._replace_logged_rewards("eval", batch.samples.rewards)
             for key, value in evaluation_metrics(batch).items():
                 self._metrics["eval"][key].append(value)
 
@@ -337,8 +336,10 @@ class SetCredit(Gathering):
     def _replace_logged_rewards(self, mode: str, rewards_BN: np.ndarray) -> None:
         """Replace TRL's statistics of its own sum of rewards by those of the credited reward.
 
-        TRL sums what gates close, too, and what a truncated sample had.
+        TRL sums what gates close, too, what a truncated sample had, and what was not normalised.
         """
+        if self.combine is None and self.truncated.policy == "count" and not self._normalize:
+            return  # the credited reward is TRL's sum
         args: Any = self.args
         spread_B = [std_of(rewards_N) for rewards_N in rewards_BN]
         overall = std_of(rewards_BN.ravel())
@@ -354,8 +355,7 @@ class SetCredit(Gathering):
 
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
-        if self.combine is not None or self.truncated.policy == "punish":
-            self._replace_logged_rewards("train", batch.samples.rewards)
+        self._replace_logged_rewards("train", batch.samples.rewards)
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)
