@@ -48,6 +48,9 @@ def outcome(trainer):
     return history, weights_of(trainer.model)
 
 
+OF_CREDIT = ("reward", "reward_std", "frac_reward_zero_std")  # of the samples that are not cut
+
+
 def of_trl(metrics):
     """The metrics that TRL also logs and that do not depend on a clock."""
     return {k: v for k, v in metrics.items() if not OURS.match(k) and not k.endswith(CLOCKS)}
@@ -57,7 +60,7 @@ def weights_of(model):
     return torch.cat([weight.detach().flatten() for weight in model.parameters()])
 
 
-def assert_same(make_chat, rewards=letters, conversation=True, **others):
+def assert_same(make_chat, rewards=letters, conversation=True, apart=(), **others):
     """Train both; SGD, because Adam makes rounding as large as any gradient."""
     args = {"max_steps": 2, "optim": "sgd", "learning_rate": 1.0, **others.pop("args", {})}
     data = {"prompt": PROMPTS if conversation else PLAIN, **others.pop("columns", {})}
@@ -74,6 +77,8 @@ def assert_same(make_chat, rewards=letters, conversation=True, **others):
     for our, their in zip(our_history, their_history, strict=True):
         assert our.keys() == their.keys()
         for key, value in their.items():
+            if key in apart:
+                continue
             close = None if value is None else pytest.approx(value, rel=1e-3, abs=1e-4)
             assert our[key] == close, key
     change = our_weights - weights_of(AutoModelForCausalLM.from_pretrained(ours.model.name_or_path))
@@ -112,7 +117,8 @@ def test_every_setting(make_chat, args):
 
 def test_truncated_samples_may_be_masked(make_chat):
     args = {"mask_truncated_completions": True, "max_steps": 1}
-    assert assert_same(make_chat, args=args)[1] < 1e-3  # nearly all of them are
+    found = assert_same(make_chat, args=args, apart=OF_CREDIT)
+    assert found[1] < 1e-3  # nearly all of them are
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from datasets import Dataset
 
 from setrl.core import methods
-from setrl.rewards import Combine
+from setrl.rewards import Combine, Truncation
 from tests.engines.chat import PROMPTS
 
 OF_NO_REWARD = "of no reward"
@@ -110,3 +110,42 @@ def test_every_printed_reward_is_what_other_code_computes(logged, mode):
     assert len(known) >= 9
     for key, value in known.items():
         assert found[f"{mode}{key}"] == pytest.approx(value, abs=2e-4), key
+
+
+SETTINGS = {  # what is credited is not TRL's own sum
+    "mask": ({"mask_truncated_completions": True}, {}),
+    "punish": ({}, {"truncated": Truncation("punish", -5.0)}),
+    "normalised by TRL": ({"multi_objective_aggregation": "normalize_then_sum"}, {}),
+    "normalised": ({}, {"combine": Combine((1.0,), normalize="group")}),
+}
+OF_ALL_CUT = {"mask": None, "punish": -5.0, "normalised by TRL": 0.0, "normalised": 0.0}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_reward_is_the_credited_one_whatever_the_setting(make_chat, name):
+    """`reward` was TRL's own sum in some of these, beside `reward/mean` of what is credited."""
+    options, own = SETTINGS[name]
+
+    def length(completions, **_):
+        return [len(str(one)) % 11 / 10 for one in completions]
+
+    trainer = make_chat(
+        methods.dr_grpo(),
+        [length],
+        args={
+            "eval_strategy": "steps",
+            "eval_steps": 1,
+            "per_device_eval_batch_size": 16,
+            **options,
+        },
+        eval_dataset=Dataset.from_dict({"prompt": PROMPTS}),
+        **own,
+    )
+    trainer.train()
+    [train] = [one for one in trainer.state.log_history if "grad_norm" in one]
+    [evaluated] = [one for one in trainer.state.log_history if "eval_loss" in one]
+    for mode, found in (("", train), ("eval_", evaluated)):
+        assert found[f"{mode}completions/clipped_ratio"] == 1.0
+        assert found[f"{mode}rewards/length/mean"] > 0.1
+        assert found[f"{mode}reward"] == found[f"{mode}reward/mean"]
+        assert found[f"{mode}reward"] == pytest.approx(OF_ALL_CUT[name], abs=1e-6)

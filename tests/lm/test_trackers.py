@@ -1,11 +1,16 @@
 """Trackers get a training run's metrics under its own name."""
 
+from dataclasses import MISSING, fields
+from typing import get_type_hints
+
 import pytest
 from transformers import TrainerCallback
 from transformers.integrations import integration_utils as integrations
+from trl import GRPOConfig
 
 from setrl.logs.run import Seed
 from setrl.support.errors import ConfigError
+from setrl.support.files.sections import check_values
 from setrl.train.lm.trl_arguments import check_trackers, check_trainer_options
 from setrl.train.lm.trl_arm import make_trainer, train_arm
 from setrl.train.runs.pool import Stop
@@ -70,6 +75,15 @@ def test_tensorboard_writes_into_the_training_run(make_resolved, base, tmp_path,
     assert folder() == str(tmp_path / "run" / "tensorboard")
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", "elsewhere")
     assert folder() is None  # TensorBoard reads the variable itself
+
+
+def test_every_default_of_trl_has_the_type_that_trl_declares():
+    """What TRL takes is not refused: values are checked against the types of its dataclass."""
+    known = {one.name: one.default for one in fields(GRPOConfig) if one.default is not MISSING}
+    values = {key: getattr(value, "value", value) for key, value in known.items()}
+    assert len(values) > 100
+    check_values(get_type_hints(GRPOConfig), values, "trainer")
+    check_values(get_type_hints(GRPOConfig), {"optim": "sgd", "max_grad_norm": 1}, "trainer")
 
 
 @pytest.mark.parametrize("report_to", [None, [], "none", "all", ["none"], "trackio"])

@@ -83,6 +83,10 @@ def test_other_limits():
     [
         ({"max_unknown": 1.0}, r"max_unknown must be in \[0, 1\), or None for no limit, got 1.0"),
         ({"window": 0}, "window must be at least 1, got 0"),
+        ({"window": 2.5}, r"window must be a whole number, got 2\.5"),
+        ({"window": True}, "window must be a whole number, got True"),
+        ({"max_unknown": "0.5"}, r"max_unknown must be a number, or None for no limit, got '0\.5'"),
+        ({"max_without_signal": 9.5}, "max_without_signal must be a whole number, or None for"),
         ({"max_without_signal": 0}, "max_without_signal must be at least 1, or None"),
     ],
 )

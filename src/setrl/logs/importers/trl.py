@@ -1,8 +1,8 @@
 """TRL's completions: what `log_completions=True` writes, completions/completions_<step>.parquet.
 
 Columns (TRL 1.16.0): step, prompt, completion, one for each reward function, one for each call of
-`log_extra`, advantage; `credited_reward` of setrl's trainers with `combine` or punished truncated
-samples. Groups have no column: the samples of a prompt in a step are a group. Where
+`log_extra`, advantage; `credited_reward` of setrl's trainers where it is not the sum of the
+functions. Groups have no column: the samples of a prompt in a step are a group. Where
 trainers of setrl sampled the evaluation data, the advantage is NaN: these rows are left out.
 """
 

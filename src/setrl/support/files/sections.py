@@ -10,7 +10,17 @@ import functools
 import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Self, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Self,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from annotated_types import Ge, Gt
 
@@ -22,6 +32,8 @@ Count: TypeAlias = Annotated[int, Gt(0)]
 Positive: TypeAlias = Annotated[float, Gt(0)]
 NotNegative: TypeAlias = Annotated[float, Ge(0)]
 Natural: TypeAlias = Annotated[int, Ge(0)]
+
+Made = TypeVar("Made")
 
 TYPES = {  # pydantic's name of an error → what is right, in words of YAML
     "int_type": "a whole number",
@@ -59,7 +71,27 @@ class Section:
             KeyedError: For an unknown key, with the nearest known one; for a missing key; or for a
                 value of another type.
         """
-        return cls(**_check_types(cls, values, at))
+        return made_of(cls, values, at)
+
+
+def made_of(kind: type[Made], values: Mapping[str, Any], at: str) -> Made:
+    """Return what a mapping of a config describes: any dataclass, checked as a section is.
+
+    Raises:
+        KeyedError: As `Section.of`.
+    """
+    return kind(**_check_types(kind, values, at))
+
+
+def check_values(hints: Mapping[str, Any], values: Mapping[str, Any], at: str) -> None:
+    """Check values against the types of their keys, as those of a section; others are left out.
+
+    Raises:
+        KeyedError: For a value of another type.
+    """
+    known = {key: value for key, value in values.items() if key in hints}
+    kind = dataclasses.make_dataclass("Values", [(key, hints[key]) for key in known])
+    _check_types(kind, known, at)
 
 
 def _check_types(kind: Any, values: Mapping[str, Any], at: str) -> dict[str, Any]:

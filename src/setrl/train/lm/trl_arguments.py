@@ -8,7 +8,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import torch
 from datasets import Dataset
@@ -21,6 +21,7 @@ from setrl.models.folder import is_adapter, trusts_code
 from setrl.models.local import load_config
 from setrl.support import names
 from setrl.support.errors import ConfigError, DataError
+from setrl.support.files.sections import check_values
 from setrl.support.installing import install
 from setrl.tasks import Problem, Task
 from setrl.train.lm.resolved import ResolvedArm, ResolvedConfig
@@ -48,7 +49,10 @@ def grpo_config(resolved: ResolvedConfig, arm: ResolvedArm, seed: int, output: P
 
 
 def check_trainer_options(resolved: ResolvedConfig) -> None:
-    """Refuse keys of `trainer` that TRL does not know, or that another key of the config sets."""
+    """Refuse keys of `trainer` that TRL does not know, or that another key of the config sets.
+
+    The types of values are those that TRL's own dataclass declares.
+    """
     known_arguments, any_arm = _list_trl_arguments(), next(iter(resolved.arms.values()))
     config_arguments = _make_config_arguments(resolved, any_arm, 0, Path())
     trainer = resolved.config.trainer
@@ -61,6 +65,7 @@ def check_trainer_options(resolved: ResolvedConfig) -> None:
             raise ConfigError(
                 f"trainer: {key} is set by the other keys of the config: remove it here"
             )
+    check_values(get_type_hints(GRPOConfig), trainer, "trainer")
     check_trackers(trainer.get("report_to"))
 
 
@@ -163,6 +168,7 @@ def peft_config(options: Mapping[str, Any] | None) -> Any:
         from peft import LoraConfig
     except ImportError:
         raise ConfigError(f"peft needs the package: {install('peft')}") from None
+    check_values(get_type_hints(LoraConfig), options, "peft")
     try:
         return LoraConfig(**{"task_type": "CAUSAL_LM", **options})
     except (ValueError, TypeError) as error:

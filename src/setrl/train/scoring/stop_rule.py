@@ -6,6 +6,8 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,11 @@ from setrl.support.wording import count
 from setrl.train.scoring.batch import CUT, Missing, ScoredBatch
 
 FEWEST_STEPS = 8  # without a signal: fewer are usual where problems are hard
+TYPES_OF_RULE: tuple[tuple[str, Any, str], ...] = (
+    ("max_unknown", Real | None, "a number, or None for no limit"),
+    ("window", Integral, "a whole number"),
+    ("max_without_signal", Integral | None, "a whole number, or None for no limit"),
+)
 GOES_ON = (
     "What is done so far is kept, and the same run goes on from its last checkpoint. stop_rule "
     "sets how much may be missing; null (None in Python) never stops a run"
@@ -47,6 +54,10 @@ class StopRule:
 
     def __post_init__(self) -> None:
         share, prompts = self.max_unknown, self.max_without_signal
+        for name, kind, what in TYPES_OF_RULE:
+            value = getattr(self, name)
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise ValueError(f"{name} must be {what}, got {value!r}")
         if share is not None and not 0 <= share < 1:
             raise ValueError(f"max_unknown must be in [0, 1), or None for no limit, got {share}")
         if self.window < 1:

@@ -272,9 +272,8 @@ class SetCredit(Gathering):
         columns = self._gathered_columns()
         self._replace_logged_advantages([float("nan")] * sum(map(len, columns.texts_BN)))
         if self._num_samples > 1:  # one sample of a prompt is in no set
-            batch = self._score_by_trainers_rules(replace(columns, cut=None), methods.dr_grpo())
-            if self.combine is not None:
-                self._replace_logged_rewards("eval", batch.samples.rewards)
+            batch = self._score_by_trainers_rules(columns, methods.dr_grpo())
+            self._replace_logged_rewards("eval", batch.samples.rewards)
             for key, values in evaluation_metrics(batch).items():
                 self._metrics["eval"][key].extend(values)
 
@@ -346,8 +345,10 @@ class SetCredit(Gathering):
     def _replace_logged_rewards(self, mode: str, rewards_BN: np.ndarray) -> None:
         """Replace TRL's statistics of its own sum of rewards by those of the credited reward.
 
-        TRL sums what gates close, too, and what a truncated sample had.
+        TRL sums what gates close, too, what a truncated sample had, and what was not normalised.
         """
+        if not self._credits_another_reward:
+            return
         args: Any = self.args
         spread_B = [std_of(rewards_N) for rewards_N in rewards_BN]
         overall = std_of(rewards_BN.ravel())
@@ -364,12 +365,11 @@ class SetCredit(Gathering):
     @property
     def _credits_another_reward(self) -> bool:
         """Whether the credited reward may differ from the sum that TRL logs."""
-        return self.combine is not None or self.truncated.policy == "punish"
+        return bool(self.combine or self._normalize) or self.truncated.policy != "count"
 
     def _log_batch(self, batch: ScoredBatch, ratios: Mapping[str, float]) -> None:
         """Log our metrics together with TRL's metrics."""
-        if self._credits_another_reward:
-            self._replace_logged_rewards("train", batch.samples.rewards)
+        self._replace_logged_rewards("train", batch.samples.rewards)
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)
