@@ -12,7 +12,7 @@ from setrl_grader import (
     grade,
     trl_reward,
 )
-from setrl_grader.forms import problem_of
+from setrl_grader.asked import problem_of
 
 SIMPLIFY = r"Simplify $4(3r^3+5r-6)-6(2r^3-r^2+4r)$."
 POLYNOMIAL = "6r^2-4r-24"

@@ -6,11 +6,11 @@ A name before a value, y = 5, is dropped only where the problem does not ask for
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from setrl_grader.forms import FORMULA
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
 from setrl_grader.marks import choice_of
 from setrl_grader.names import is_name, is_named
@@ -18,6 +18,32 @@ from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.trees import Part
 from setrl_grader.units import one_name, split_unit
 
+MAX_LENGTH = 20_000  # characters of a problem: its end is read
+MAX_FORMULAS = 100  # the last ones
+_EXAMPLE = re.compile(
+    r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ANSWERED = re.compile(  # which ends an example
+    r"^[\s#*]*(?:(?:final\s+)?answer|solution|output|response|a)\b\s*[*:.]|####|\banswer is\b"
+    r"|\\boxed\{.*\d",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPTIONS = re.compile(
+    r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
+)
+_CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
+_OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+(?:\\?%)?"
+_PLAIN = re.compile(  # a formula without dollar signs
+    rf"[-+]?{_OPERAND}(?:\s*(?:[-+*/=<>·×÷≤≥])\s*{_OPERAND})*"
+)
+_NO_FORMULA = re.compile(r"(?<!\\)[a-zA-Z]{4,}|\A[a-zA-Z]+\Z")
+FORMULA = re.compile(
+    r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
+)
+_SIDES = re.compile(  # what is between the lines of a display
+    r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
+)
 _ASKS = r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?)\b"
 _NOUN = (  # what may be said of a name that is asked for
     r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
@@ -103,7 +129,7 @@ def said(problem: str) -> Said:
     """
     if not problem:
         return Said()
-    formulas = [_formula(each.groups()) for each in FORMULA.finditer(problem)]
+    formulas = [*map(normal_form, _marked(problem))]
     tuples = [*filter(None, map(_tuple_of, formulas))]
     asked, direct = _asked(problem)
     group = "all" * bool(_NO_PRODUCT.search(problem))
@@ -213,3 +239,61 @@ def _bare(name: str) -> str:
     """Return a name without what says what it is: A of m∠A, AB of a segment BA."""
     bare = _KIND.sub("", name)
     return "".join(sorted(bare)) if re.fullmatch("[A-Z]{2}", bare) else bare
+
+
+def problem_of(prompt: object) -> str:
+    r"""Return the text of a problem: of the last message of a user, behind few-shot examples.
+
+    >>> problem_of("Problem: 1+1\nSolution: 2\n\nProblem: 1+2\nSolution:").strip()
+    '1+2\nSolution:'
+    >>> problem_of([{"role": "user", "content": "1+2"}, {"role": "assistant", "content": "So"}])
+    '1+2'
+    """
+    if isinstance(prompt, str):
+        text = _without_examples(prompt)
+        return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
+    given = prompt if isinstance(prompt, list | tuple) else []
+    asked: list[str] = []
+    for each in given:
+        if isinstance(each, Mapping):
+            text, is_reply = _text_of(each), each.get("role") == "assistant"
+            asked = [] if is_reply and _ANSWERED.search(text) else [*asked, text * (not is_reply)]
+    return problem_of("\n".join(filter(None, asked)))
+
+
+def _text_of(message: Mapping[str, object]) -> str:
+    content = message.get("content")
+    blocks = content if isinstance(content, list | tuple) else [content]
+    texts = (each.get("text") if isinstance(each, Mapping) else each for each in blocks)
+    return "\n".join(each for each in texts if isinstance(each, str))
+
+
+def _without_examples(prompt: str) -> str:
+    """Return what is behind the last example, which has a heading and an answer."""
+    found = list(_EXAMPLE.finditer(prompt))
+    for one, other in reversed([*pairwise(found)]):
+        if _ANSWERED.search(prompt[one.end() : other.start()]):
+            return prompt[other.end() :]
+    return prompt
+
+
+def stem_of(problem: str) -> str:
+    """Return what a problem gives: no options, and nothing if it asks "which of A and B"."""
+    if _CHOOSE.search(problem):
+        return ""
+    return problem[: found.start()] if (found := _OPTIONS.search(problem)) else problem
+
+
+@lru_cache(maxsize=1024)
+def formulas_of(problem: str) -> tuple[Part, ...]:
+    """Return the formulas of a problem, those in no dollar signs too, each also by its lines."""
+    plain = [each.rstrip(".,:;?") for each in _PLAIN.findall(FORMULA.sub(" ; ", problem))]
+    found = [each for each in plain if not _NO_FORMULA.search(each)] + _marked(problem)
+    pieces = dict.fromkeys(piece for each in found for piece in (each, *_SIDES.split(each)))
+    return tuple(parse(normal_form(each)) for each in [*pieces][-MAX_FORMULAS:])
+
+
+def _marked(problem: str) -> list[str]:
+    """Return the formulas between dollar signs, or in LaTeX's brackets."""
+    found = (next(filter(None, each.groups()), "") for each in FORMULA.finditer(problem))
+    return [*found][-MAX_FORMULAS:]

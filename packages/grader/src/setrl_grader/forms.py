@@ -13,20 +13,18 @@ before the problem do not count, nor do the options behind it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain
 from math import gcd, isqrt, prod
 
-from setrl_grader.grammar import parse
+from setrl_grader.asked import formulas_of
 from setrl_grader.marks import MARKS
 from setrl_grader.names import is_named, value_of
-from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.normal_form import spaceless
 from setrl_grader.numbers import literal
-from setrl_grader.tokens import joined, tokens
 from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of, walk, whole
 
 _ROUNDED = {"abs", "floor", "ceil", "log"}
@@ -34,37 +32,6 @@ _RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
 _NUMBER = ("number",)
 MAX_FACTORS = 20  # that a power is
 _SMALL = (2, 3, 5, 7, 11, 13)  # primes whose powers are taken out of a root
-MAX_LENGTH = 20_000  # characters of a problem: its end is read
-MAX_FORMULAS = 400
-_EXAMPLE = re.compile(
-    r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ANSWERED = re.compile(  # which ends an example
-    r"^[\s#*]*(?:(?:final\s+)?answer|solution|output|response|a)\b\s*[*:.]|####|\banswer is\b"
-    r"|\\boxed\{.*\d",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OPTIONS = re.compile(
-    r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
-)
-_CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
-_OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+"
-_PLAIN = re.compile(  # a formula without dollar signs
-    rf"[-+]?{_OPERAND}(?:\s*(?:[-+*/=<>·×÷≤≥])\s*{_OPERAND})*"
-)
-_NO_FORMULA = re.compile(r"(?<!\\)[a-zA-Z]{4,}|\A[a-zA-Z]+\Z")
-FORMULA = re.compile(
-    r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
-)
-_LEXEME = re.compile(r"\\[a-zA-Z]+|[a-zA-Z]{2,}|\d+(?:\.\d+)?|\S")
-_WORD = re.compile(r"[a-zA-Z]{2,}\Z")
-_ENDS = frozenset(["", "=", "<", ">", ",", ":", ";", "?", ".", "|", r"\le", r"\ge", "&"])
-_BEFORE = _ENDS | {"(", "{", "["}
-_BEHIND = _ENDS | {")", "}", "]", r"\\"}
-_SIDES = re.compile(  # what is between the lines of a display
-    r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
-)
 
 
 def is_undone(gold: Part, answer: Part) -> bool:
@@ -90,23 +57,18 @@ def is_undone(gold: Part, answer: Part) -> bool:
     return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
 
 
-def is_another_form(
-    gold: Part, answer: Part, formulas: Iterable[Part], same: Callable[[Part], bool]
-) -> bool:
-    """Whether a problem asks for the form that the gold has, and the answer does not have it.
+def is_another_form(gold: Part, answer: Part) -> bool:
+    """Whether an answer that is equal to a gold does not have its form."""
+    name = _name_of(gold)
+    same = _form_of(gold, name) == _form_of(answer, name)
+    return not (same and _unreduced(answer) <= _unreduced(gold))
 
-    It asks where one of its formulas is the `same` as the gold, in another form.
-    """
-    name = spaceless(gold.parts[0].text) if is_named(gold) else ""
-    wanted, left = _form_of(gold, name), _unreduced(gold)
-    if wanted == _form_of(answer, name) and _unreduced(answer) <= left:
-        return False
-    return any(
-        _may_be_same(gold, each)
-        and (_form_of(each, name) != wanted or not _unreduced(each) <= left)
-        and same(each)
-        for each in formulas
-    )
+
+def in_other_forms(gold: Part, problem: str) -> Iterator[Part]:
+    """Yield the formulas of a problem that may be equal to the gold, and have another form."""
+    for each in formulas_of(problem):
+        if _may_be_same(gold, each) and is_another_form(gold, each):
+            yield each
 
 
 def is_written_otherwise(gold: Part, answer: Part) -> bool:
@@ -125,11 +87,16 @@ def is_written_otherwise(gold: Part, answer: Part) -> bool:
     )
 
 
-def key_of(tree: Tree) -> tuple[object, ...]:
-    """Return a key that is the same for expressions that are written alike, in any order."""
-    parts = tuple(map(key_of, tree.parts))
-    ordered = tuple(sorted(parts, key=repr)) if tree.op in ("+", "*") else parts
-    return tree.op, tree.text, ordered
+def _keys_of(tree: Tree) -> list[str]:
+    """Return a key of each part of an expression, its own last; terms and factors in any order."""
+    inner = [*map(_keys_of, tree.parts)]
+    own = [keys[-1] for keys in inner]
+    own = sorted(own) if tree.op in ("+", "*") else own
+    return [*chain(*inner), f"{tree.op} {tree.text}({','.join(own)})"]
+
+
+def _key_of(tree: Tree) -> str:
+    return _keys_of(tree)[-1]
 
 
 def _bare(tree: Tree) -> Tree:
@@ -138,7 +105,7 @@ def _bare(tree: Tree) -> Tree:
 
 def _written(tree: Tree) -> object:
     bare = _bare(tree)
-    return Fraction(bare.text) if bare.op == "number" else key_of(bare)
+    return Fraction(bare.text) if bare.op == "number" else _key_of(bare)
 
 
 def _may_be_same(gold: Part, formula: Part) -> bool:
@@ -155,9 +122,13 @@ def _may_be_same(gold: Part, formula: Part) -> bool:
     return letters_of(one) <= letters_of(other)
 
 
+def _name_of(part: Part) -> str:
+    return spaceless(part.parts[0].text) if is_named(part) else ""
+
+
 def _form_of(part: Part, name: str) -> tuple[object, ...]:
     """Return the form of a statement, without the name that the gold has, or of any name."""
-    if is_named(part) and (not name or spaceless(part.parts[0].text) == name):
+    if name in ("", _name_of(part)):
         part = value_of(part)
     if part.tree is not None:
         return _form(part.tree)
@@ -185,7 +156,7 @@ def _form_of_factor(tree: Tree) -> tuple[object, ...]:
         )
         return "+", below
     if tree.op == "^":
-        return "^", _form(tree.parts[0]), key_of(tree.parts[1])
+        return "^", _form(tree.parts[0]), _key_of(tree.parts[1])
     return tree.op, tree.text, *map(_form, tree.parts)
 
 
@@ -195,7 +166,7 @@ def _form_of_number(tree: Tree) -> tuple[object, ...]:
     if tree.op == "-":
         return _form_of_number(tree.parts[0])
     if tree.op == "^":
-        return "^", _form_of_number(tree.parts[0]), key_of(tree.parts[1])
+        return "^", _form_of_number(tree.parts[0]), _key_of(tree.parts[1])
     return tree.op, *sorted(map(_form_of_number, tree.parts), key=repr)
 
 
@@ -361,49 +332,6 @@ def _is_power(number: int, degree: int) -> bool:
     return number in {near**degree for near in (about - 1, about, about + 1)}
 
 
-def problem_of(prompt: object) -> str:
-    r"""Return the text of a problem: of the last message of a user, behind few-shot examples.
-
-    >>> problem_of("Problem: 1+1\nSolution: 2\n\nProblem: 1+2\nSolution:").strip()
-    '1+2\nSolution:'
-    >>> problem_of([{"role": "user", "content": "1+2"}, {"role": "assistant", "content": "So"}])
-    '1+2'
-    """
-    if isinstance(prompt, str):
-        text = _without_examples(prompt)
-        return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
-    given = prompt if isinstance(prompt, list | tuple) else []
-    asked: list[str] = []
-    for each in given:
-        if isinstance(each, Mapping):
-            text, is_reply = _text_of(each), each.get("role") == "assistant"
-            asked = [] if is_reply and _ANSWERED.search(text) else [*asked, text * (not is_reply)]
-    return problem_of("\n".join(filter(None, asked)))
-
-
-def _text_of(message: Mapping[str, object]) -> str:
-    content = message.get("content")
-    blocks = content if isinstance(content, list | tuple) else [content]
-    texts = (each.get("text") if isinstance(each, Mapping) else each for each in blocks)
-    return "\n".join(each for each in texts if isinstance(each, str))
-
-
-def _without_examples(prompt: str) -> str:
-    """Return what is behind the last example, which has a heading and an answer."""
-    found = list(_EXAMPLE.finditer(prompt))
-    for one, other in reversed([*pairwise(found)]):
-        if _ANSWERED.search(prompt[one.end() : other.start()]):
-            return prompt[other.end() :]
-    return prompt
-
-
-def stem_of(problem: str) -> str:
-    """Return what a problem gives: no options, and nothing if it asks "which of A and B"."""
-    if _CHOOSE.search(problem):
-        return ""
-    return problem[: found.start()] if (found := _OPTIONS.search(problem)) else problem
-
-
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     r"""Whether an answer stands in a problem, and the gold, which is written otherwise, does not.
 
@@ -422,10 +350,7 @@ def _stands(part: Part, problem: str, whole: bool = False) -> bool:
         return all(_stands(each, problem, whole) for each in part.parts)
     value = value_of(part)
     whole = whole or (value.tree is not None and literal(value.tree) is not None)
-    keys = {_key(part), _key(value)}
-    texts = {part.text, value.text}
-    written = any(_is_written(text, problem, whole) for text in texts)
-    return written or bool(keys & _keys(problem, whole))
+    return not {_key(part), _key(value)}.isdisjoint(_keys(problem, whole))
 
 
 @lru_cache(maxsize=1024)
@@ -433,23 +358,10 @@ def _keys(problem: str, whole: bool) -> frozenset[object]:
     return frozenset(key for formula in formulas_of(problem) for key in _all_keys(formula, whole))
 
 
-@lru_cache(maxsize=1024)
-def formulas_of(problem: str) -> tuple[Part, ...]:
-    """Return the formulas of a problem, each also by its lines."""
-    pieces = {piece for each in _formulas(problem) for piece in (each, *_SIDES.split(each))}
-    return tuple(parse(normal_form(each)) for each in sorted(pieces)[:MAX_FORMULAS])
-
-
-def _formulas(problem: str) -> set[str]:
-    found = {next(filter(None, each.groups()), "") for each in FORMULA.finditer(problem)}
-    plain = {each.rstrip(".,:;?") for each in _PLAIN.findall(FORMULA.sub(" ; ", problem))}
-    return found | {each for each in plain if not _NO_FORMULA.search(each)}
-
-
 def _all_keys(part: Part, whole: bool) -> Iterator[object]:
     yield _key(part)
     if part.tree is not None and not whole:
-        yield from map(key_of, walk(part.tree))
+        yield from _keys_of(part.tree)
     for each in part.parts:
         yield from _all_keys(each, whole)
 
@@ -457,26 +369,8 @@ def _all_keys(part: Part, whole: bool) -> Iterator[object]:
 def _key(part: Part) -> object:
     """Return a key that is the same for statements that are written alike, in any order."""
     if part.tree is not None:
-        return key_of(part.tree)
+        return _key_of(part.tree)
     if part.kind != "relation":
         return spaceless(part.text)
     turned = part.marks.replace(">", "<").replace(r"\ge", r"\le")
     return turned, frozenset(map(_key, part.parts))
-
-
-@lru_cache(maxsize=1024)
-def _lexemes(problem: str) -> tuple[str, ...]:
-    return tuple(_LEXEME.findall(joined(tokens(problem))))
-
-
-def _is_written(text: str, problem: str, whole: bool) -> bool:
-    """Whether a formula is in a problem, also without dollar signs, but not within another."""
-    wanted, there = tuple(_LEXEME.findall(text)), ("", *_lexemes(problem), "")
-    for at in range(1, len(there) - len(wanted)):
-        if there[at : at + len(wanted)] == wanted:
-            before, behind = there[at - 1], there[at + len(wanted)]
-            if (before in (_ENDS if whole else _BEFORE) or _WORD.match(before)) and (
-                behind in (_ENDS if whole else _BEHIND) or _WORD.match(behind)
-            ):
-                return True
-    return False

@@ -10,16 +10,23 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
-from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said, without_option
+from setrl_grader.asked import (
+    NOTHING_SAID,
+    Said,
+    is_asked,
+    names_another,
+    problem_of,
+    said,
+    stem_of,
+    without_option,
+)
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.forms import (
-    formulas_of,
+    in_other_forms,
     is_another_form,
     is_copied,
-    problem_of,
-    stem_of,
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
@@ -42,6 +49,7 @@ from setrl_grader.stated import (
 from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
 from setrl_grader.units import one_name, split_money, split_unit, unsaid_mark
 
+STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
     r"\s*,?\s+(?:\(?(?:double|repeated) root\)?"
@@ -200,16 +208,13 @@ class MathGrader(Grader):
     def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
 
-        def same(formula: Part) -> bool:
-            return bool(
-                judged(gold, formula.text, self.relative_tolerance, False, True, kind).equal
-            )
-
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
-        another = is_another_form(*parts, formulas_of(problem), same)
-        return Reason.UNEVALUATED if another else Reason.EQUAL
+        asked = is_another_form(*parts) and _asks_for_form(
+            gold, problem, self.relative_tolerance, kind
+        )
+        return Reason.UNEVALUATED if asked else Reason.EQUAL
 
     def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
@@ -290,6 +295,17 @@ def judged(
     except BudgetError:
         return Finding(False, "budget", gold, answer)
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
+
+
+@lru_cache(maxsize=1024)
+def _asks_for_form(gold: str, problem: str, relative_tolerance: float, kind: str) -> bool:
+    """Whether a formula of a problem is equal to the gold, and has another form."""
+    settings = relative_tolerance, False, True, kind
+    with budget(STEPS_OF_PROBLEM):  # no cached finding, which has a budget of its own
+        return any(
+            judged.__wrapped__(gold, each.text, *settings).equal
+            for each in in_other_forms(parse(gold), problem)
+        )
 
 
 def _open(gold: str, kind: str) -> str | None:
