@@ -39,7 +39,7 @@ def is_undone(gold: Part, answer: Part) -> bool:
 
     >>> from setrl_grader.grammar import parse
     >>> [is_undone(parse("391"), parse(text)) for text in (r"17\cdot23\cdot1^2", r"\frac{782}{2}")]
-    [True, False]
+    [True, True]
     >>> is_undone(parse("x<2"), parse("2x+3<7")), is_undone(parse("y=x"), parse("2y=2x"))
     (True, False)
     """
@@ -48,13 +48,16 @@ def is_undone(gold: Part, answer: Part) -> bool:
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
-    known = (tree for tree in theirs if not has(tree, {"apply", "word"}))
-    left = {_kind_left(each) for tree in known for each in walk(tree) if not letters_of(each)}
+    known = [each for tree in theirs if not has(tree, {"apply", "word"}) for each in walk(tree)]
+    left = {_kind_left(each) for each in known if not letters_of(each)}
+    left |= {"quotient" for each in known if _is_quotient_left(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
     angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
     if numbers and not angles and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
+    given = [each for tree in ours for each in walk(tree)]
+    kinds = {"quotient" for each in given if gold.kind == "ratio" or _is_quotient_left(each)}
+    return not left <= {"", *kinds, *map(_kind_left, given)}
 
 
 def is_another_form(gold: Part, answer: Part) -> bool:
@@ -308,12 +311,21 @@ def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
     return (each for each in _flat(term) if not _is_rational(each[0]))
 
 
+def _is_quotient_left(tree: Tree) -> bool:
+    """Whether a quotient of whole numbers is a whole number: 290/2, 4x/2; 2/4 is a value."""
+    if tree.op != "/" or tree.text:
+        return False
+    factors = [*_factors(tree)]
+    top, bottom = (_coefficient(factors, sign) for sign in (1, -1))
+    return tree.parts[1].text == "1" or (bottom > 1 and top % bottom == 0)
+
+
 def _is_power_left(base: Tree, exponent: Tree) -> bool:
-    """Whether a power can be carried out: (1 + √2)², i², 5¹; 3¹⁰, e² and 2^{1/3} are values."""
+    """Whether a power can be carried out: 3¹⁰, (1 + √2)², i²; e², 2^{1/3} and 10⁸ are values."""
     if exponent.text in ("0", "1") or base.text in ("0", "1"):
         return True
     bare = base.parts[0] if base.op == "-" else base
-    value = (_is_rational(bare) and bare.op != "^") or (bare.op == "constant" and bare.text != "i")
+    value = bare.text == "10" or (bare.op == "constant" and bare.text != "i")
     return whole(exponent) is not None and not (value or _kind_left(bare) in ("count", "function"))
 
 
