@@ -16,7 +16,7 @@ from setrl_grader.tokens import GREEK, depths
 from setrl_grader.trees import UnreadableError
 
 MAX_LENGTH = 1_000
-MAX_DEPTH = 100
+MAX_DEPTH = 50  # of brackets, and terms of a sum
 
 _SAME = "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan exp max min"
 FUNCTIONS = {
