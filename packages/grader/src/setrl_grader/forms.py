@@ -332,6 +332,7 @@ def _is_power(number: int, degree: int) -> bool:
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     r"""Whether an answer stands in a problem, and the gold, which is written otherwise, does not.
 
+    >>> from setrl_grader.grammar import parse
     >>> problem = "Solve $2x+3y=6$ for $y$, where $x>0$."
     >>> gold = parse(r"y=\frac{6-2x}{3}")
     >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]

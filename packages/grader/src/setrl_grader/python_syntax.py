@@ -125,11 +125,8 @@ class _Writer:
                 return f"{self.side(base, _ATOM, depth)}^{{{raised}}}", 4
             case ast.BinOp(left, operator, right) if type(operator) in _SIGNS:
                 sign, binds = _SIGNS[type(operator)]
-                sides = (
-                    self.side(left, binds, depth),
-                    self.side(right, binds + 1, depth, first=False),
-                )
-                return sign.join(sides), binds
+                last = self.side(right, binds + 1, depth, first=False)
+                return self.side(left, binds, depth) + sign + last, binds
             case ast.Call(ast.Name(name), given, []):
                 return self.call(name, given, depth - 1), 4
             case ast.Compare(left, signs, others):
