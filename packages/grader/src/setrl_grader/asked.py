@@ -74,6 +74,28 @@ _INTERVAL = re.compile(
     r"|\\(?:[lg]e|[lg]eq|[lg]eqslant|[lg]t)(?![a-z])",
     re.IGNORECASE,
 )
+_ROUNDED = re.compile(  # asks for a decimal; a round of a game does not
+    r"\bdecimal|\bnearest\b|\bapprox|\bround(?:ed|ing)?\s+(?:to|off|up|down|your|it|(?:the )?answers?)"
+    r"\b|\bsignificant (?:figure|digit)|\bestimat|\\approx|≈",
+    re.IGNORECASE,
+)
+_EXACT = re.compile(
+    r"\bexact\b|\bnot a decimal|\bin terms of \W*(?:\\pi|pi|π)|\bradical form|\bcommon fraction",
+    re.IGNORECASE,
+)
+_FORM = re.compile(  # words that ask for the form of the gold
+    r"\bsimplify\b|\bsimplest\b|\bsimplified form|\blowest terms|\bas far as|\blike terms|\bexpand"
+    r"|\breduced? (?:the |your |to |fraction|form)|\b(?:common|single) (?:fraction|logarithm)"
+    r"|\bas an? (?:polynomial|product)|\brational denominator|\brationali[sz]|\bradical form"
+    r"|\bfactor(?:i[sz]e|i[sz]ed|ed)?\b(?=\s*[:$\\]| completely| form)|\bin (?:degrees|radians)\b"
+    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[a-zA-Z]+\s*=",
+    re.IGNORECASE,
+)
+_NOTATION = re.compile(
+    r"\b(?:common|improper) fraction|\bas an? (?:fraction|decimal|percent)|\bto an? (?:decimal|percent)"
+    r"|\bmixed number|\bscientific notation",
+    re.IGNORECASE,
+)
 _RATIO = re.compile(r"\bratio|\bproportion|\bscale|\d\s*:\s*\d|[a-zA-Z]:[a-zA-Z]")
 _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
@@ -104,6 +126,9 @@ class Said(NamedTuple):
         in_order: Whether the members of a list are asked for in an order.
         ratio: Whether it is about a ratio, so that 2:4 is 1:2, and no score.
         units: The one name of each unit in which it asks for the answer.
+        rounded: Whether it asks for a decimal, so that one may round the gold.
+        form: Whether words ask for the form of the gold, "in lowest terms".
+        notation: Whether they ask for a kind of number, "as a decimal".
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -117,6 +142,9 @@ class Said(NamedTuple):
     first: tuple[str, ...] = ()
     ratio: bool = False
     units: frozenset[str] = frozenset()
+    rounded: bool = False
+    form: bool = False
+    notation: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -145,6 +173,9 @@ def said(problem: str) -> Said:
         ratio=bool(_RATIO.search(problem)),
         units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem))
         - {""},
+        rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
+        form=bool(_FORM.search(problem)),
+        notation=bool(_NOTATION.search(problem)),
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
     )
 

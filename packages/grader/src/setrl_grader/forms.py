@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from math import gcd, isqrt, prod
+from math import gcd, inf, isqrt, prod
 
 from setrl_grader.asked import formulas_of
 from setrl_grader.marks import MARKS
@@ -65,6 +65,41 @@ def is_another_form(gold: Part, answer: Part) -> bool:
     name = _name_of(gold)
     same = _form_of(gold, name) == _form_of(answer, name)
     return not (same and _unreduced(answer) <= _unreduced(gold))
+
+
+def is_another_notation(gold: Part, answer: Part) -> bool:
+    """Whether two numbers are written as different kinds: 2.75, 11/4, 2¾; 3.0 is whole."""
+    kinds = _notation(gold), _notation(answer)
+    return bool(kinds[0] and kinds[1]) and kinds[0] != kinds[1]
+
+
+def asks_for_notation(gold: Part, problem: str) -> bool:
+    """Whether a number of a problem is the gold, written as another kind: 2.75 for 2¾."""
+    value = _number(gold)
+    others = (each for each in formulas_of(problem) if each.kind != "percent")
+    return any(is_another_notation(gold, each) and _number(each) == value for each in others)
+
+
+def _number(part: Part) -> Fraction | None:
+    tree = _value_tree(part)
+    number = literal(tree) if tree else None
+    return number and number.value
+
+
+def _value_tree(part: Part) -> Tree | None:
+    part = value_of(part)
+    return part.parts[0].tree if part.kind == "percent" else part.tree
+
+
+def _notation(part: Part) -> str:
+    """Return the kind of a number, "whole", "decimal", "/", "mixed", …; "" of all else."""
+    tree, value = _value_tree(part), _number(part)
+    if tree is None or value is None:
+        return ""
+    bare = tree.parts[0] if tree.op == "-" else tree
+    if bare.op != "number":
+        return bare.text or bare.op
+    return "whole" if value.denominator == 1 else "decimal"
 
 
 def in_other_forms(gold: Part, problem: str) -> Iterator[Part]:
@@ -131,6 +166,8 @@ def _name_of(part: Part) -> str:
 
 def _form_of(part: Part, name: str) -> tuple[object, ...]:
     """Return the form of a statement, without the name that the gold has, or of any name."""
+    if part.kind == "percent":
+        return _form_of(part.parts[0], name)
     if name in ("", _name_of(part)):
         part = value_of(part)
     if part.tree is not None:
@@ -154,13 +191,23 @@ def _form(tree: Tree) -> tuple[object, ...]:
 
 def _form_of_factor(tree: Tree) -> tuple[object, ...]:
     if tree.op == "+":
-        below = any(
-            sign < 0 and letters_of(each) for t in _terms(tree) for each, sign in _factors(t)
-        )
-        return "+", below
+        terms = [*_terms(tree)]
+        below = any(sign < 0 and letters_of(each) for t in terms for each, sign in _factors(t))
+        return "+", below, _degree(tree)
     if tree.op == "^":
         return "^", _form(tree.parts[0]), _key_of(tree.parts[1])
     return tree.op, tree.text, *map(_form, tree.parts)
+
+
+def _degree(tree: Tree) -> float:
+    """Return the degree of a polynomial; infinity for what is none, and higher of what is undone."""
+    if tree.op == "letter" or not letters_of(tree):
+        return float(tree.op == "letter")
+    degrees = [*map(_degree, tree.parts)]
+    exponent = whole(tree.parts[1]) if tree.op == "^" else None
+    if exponent is not None:
+        return degrees[0] * abs(exponent)
+    return {"+": max, "-": max, "*": sum, "/": sum}.get(tree.op, lambda _: inf)(degrees)
 
 
 def _form_of_number(tree: Tree) -> tuple[object, ...]:
@@ -220,6 +267,8 @@ def _reducible(tree: Tree) -> Iterator[str]:
         tree.op == "/" and tree.parts[1].text == "1"
     ):
         yield "fraction"
+    if any(sign < 0 and has(each, {"root"}) for each, sign in factors):
+        yield "root below"
     others = [each for each, _ in factors if not _is_of_numbers(each)]
     sums = [[*_terms(each)] for each in others if each.op == "+"]
     contents = [[_coefficient([*_factors(term)], 1) for term in terms] for terms in sums]

@@ -24,8 +24,10 @@ from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.forms import (
+    asks_for_notation,
     in_other_forms,
     is_another_form,
+    is_another_notation,
     is_copied,
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
@@ -47,7 +49,7 @@ from setrl_grader.stated import (
     type_of,
 )
 from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
-from setrl_grader.units import one_name, split_money, split_unit, unsaid_mark
+from setrl_grader.units import one_name, split_currency, split_money, split_unit, unsaid_mark
 
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
@@ -192,8 +194,11 @@ class MathGrader(Grader):
         reason = _reason(found)
         if problem and reason == Reason.EQUAL and self._has_mark(written, answer, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, "unit", gold_form, answer))
+        if problem and reason == Reason.EQUAL and not (about.rounded or "." in gold_form):
+            exact = judged(gold_form, answer, 0, *settings[1:], kind, about)
+            reason = Reason.EQUAL if exact.equal else Reason.UNEVALUATED
         if problem and reason == Reason.EQUAL:
-            reason = self._of_problem(gold_form, answer, stem_of(problem), kind)
+            reason = self._of_problem(gold_form, answer, stem_of(problem), kind, about)
         return Grade(reason, answer, found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
@@ -205,15 +210,19 @@ class MathGrader(Grader):
         right, given = (_unmarked(number) for number in numbers if number)
         return not equal_numbers(right, given, self.relative_tolerance)
 
-    def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
+    def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
-
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
-        asked = is_another_form(*parts) and _asks_for_form(
-            gold, problem, self.relative_tolerance, kind
-        )
+        if choice_of(gold) or choice_of(answer):
+            return Reason.EQUAL
+        bare = [parse(split_unit(split_currency(text)[0])[0]) for text in (gold, answer)]
+        form, notation = is_another_form(*bare), is_another_notation(*bare)
+        if not (form or notation):
+            return Reason.EQUAL
+        asked = about.notation or asks_for_notation(bare[0], problem) or (form and about.form)
+        asked = asked or (form and _asks_for_form(gold, problem, self.relative_tolerance, kind))
         return Reason.UNEVALUATED if asked else Reason.EQUAL
 
     def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
