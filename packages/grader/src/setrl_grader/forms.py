@@ -44,6 +44,8 @@ def is_undone(gold: Part, answer: Part) -> bool:
     (True, False)
     """
     ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
+    if not _set_operations(answer) <= _set_operations(gold):
+        return True
     solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
@@ -58,6 +60,14 @@ def is_undone(gold: Part, answer: Part) -> bool:
     given = [each for tree in ours for each in walk(tree)]
     kinds = {"quotient" for each in given if gold.kind == "ratio" or _is_quotient_left(each)}
     return not left <= {"", *kinds, *map(_kind_left, given)}
+
+
+def _set_operations(part: Part) -> set[str]:
+    """Return the signs between sets that leave something to do; \u211d without points is a set."""
+    signs = {*part.marks.split()} & {r"\cap", r"\setminus"} if part.kind == "union" else set()
+    if part.kind == "union" and (part.parts[0].tree or part.parts[-1].kind == "{}"):
+        signs -= {r"\setminus"}
+    return signs.union(*map(_set_operations, part.parts))
 
 
 def is_another_form(gold: Part, answer: Part) -> bool:

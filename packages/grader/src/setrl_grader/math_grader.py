@@ -34,7 +34,7 @@ from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_length
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
 from setrl_grader.marks import choice_of
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import are_points, is_name, turned, value_of
+from setrl_grader.names import are_points, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, equal_numbers, read_number
 from setrl_grader.numeric import equal_numeric
@@ -215,6 +215,8 @@ class MathGrader(Grader):
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
+        if about.solved and is_named(parts[0]) and not _is_solved(*parts):
+            return Reason.UNEVALUATED
         if choice_of(gold) or choice_of(answer):
             return Reason.EQUAL
         bare = [parse(split_unit(split_currency(text)[0])[0]) for text in (gold, answer)]
@@ -360,6 +362,12 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     asked = stands if problem else not re.search("[t-z]", name.text)
     is_sum = asked and _SUM.match(spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
+
+
+def _is_solved(gold: Part, answer: Part) -> bool:
+    """Whether an equation has the gold's name alone on a side; all else needs no name."""
+    sides = [spaceless(each.text) for each in answer.parts] if answer.marks == "=" else [None]
+    return None in sides or spaceless(gold.parts[0].text) in sides
 
 
 def _changed(form: str) -> list[str]:
