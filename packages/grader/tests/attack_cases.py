@@ -1624,6 +1624,26 @@ RIGHT_CHOICES: list[tuple[str, str]] = [
     ("(B) Paris", "B"),
 ]
 
+# Constants that are all equal, the last of which, or the one in the gold's notation, is the value.
+CHAINS: list[tuple[str, str, bool]] = [
+    ("145", r"290 \div 2 = 145", True),
+    ("345", r"15 \times 23 = 345", True),
+    ("76", "100 - 25 + 1 = 76", True),
+    ("45", r"\binom{10}{2}=45", True),
+    (r"\frac{11}{13}", r"x = \frac{22}{26} = \frac{11}{13}", True),
+    (r"\frac12", r"\frac{1}{2} \text{ or } 0.5", True),
+    (r"120^\circ", r"120^\circ \text{ or } \frac{2\pi}{3}", True),
+    (r"75\%", r"\frac{60}{80} = 75\%", True),
+    ("145", r"145 = 290 \div 2", True),
+    ("145", r"291 \div 2 = 145", False),
+    ("145", r"2=290=145", False),
+    (r"\frac12", r"\frac{1}{2} \text{ or } 0.4", False),
+    (r"\frac12", r"\frac{1}{2} \text{ and } 0.5", False),
+    ("1,2", r"1 \text{ or } 1", False),
+    ("4", "x=y=4", False),
+    ("0.45", r"0.45\% = 0.45", False),
+]
+
 # Equal to the gold, and an operation is left to do that the gold has done.
 UNDONE: list[tuple[str, str]] = [
     (r"30^\circ", r"30\sqrt{1}"),

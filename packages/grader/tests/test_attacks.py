@@ -83,6 +83,11 @@ def test_texts_that_state_the_gold(gold, text, grader):
     assert grader.grade(text, gold).correct
 
 
+@pytest.mark.parametrize(("gold", "answer", "right"), cases.CHAINS)
+def test_a_chain_of_equal_constants_is_its_value(gold, answer, right, grader):
+    assert grader.grade(boxed(answer), gold).correct is right
+
+
 def test_golds_accept_themselves_and_no_changed_copy(grader):
     golds = sorted(
         {gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)} - {"NaCl", "3e-1"}

@@ -57,9 +57,10 @@ def test_a_formula_of_the_problem_is_no_answer(problem, gold, answer):
 RIGHT = [
     ("Approximate the root to ten places.", r"\sqrt7", "2.6457513111", "a decimal"),
     ("How many kilometers? Round to the nearest millionth.", r"\frac19", "0.111111", "a decimal"),
+    ("Express it as a common fraction.", r"\frac25", r"\frac25=0.4", "both are the value"),
     ("How long is it?", "0.3333333", r"\frac13", "the gold is a decimal"),
     (r"Compute $\frac12+\frac14$.", r"\frac34", "0.75", "no notation is asked"),
-    ("Find the height in cm, in simplest radical form.", r"5\sqrt2", r"5\sqrt2\text{ cm}", "a unit"),
+    ("Find it in cm, in simplest radical form.", r"5\sqrt2", r"5\sqrt2\text{ cm}", "a unit"),
     (r"Write $\frac{5}{4}$ as a percentage.", "125", r"125\%", "a mark"),
     ("Factorize it.", "b(x-y)(ax-ay-b)", "b(x-y)(a(x-y)-b)", "a sum within a factor"),
     ("How large is it in degrees?", r"\frac{45}{2}", "22.5", "the same measure"),
@@ -101,7 +102,7 @@ FORMS = [
     ("Write x^2-9 as a product.", "(x-3)(x+3)", r"x\cdot x-9"),
     ("Write $x^2-6x+13$ in vertex form.", "(x-3)^2+4", "x(x-6)+13"),
     ("If $2x+3y=6$, what is $y$?", r"y=\frac{6-2x}{3}", r"3y=6-2x"),
-    ("A ride of $m$ miles costs $C$ dollars. Solve for $m$ in terms of $C$.", r"m=\frac{C-3}{2}", "2m+3=C+0"),
+    ("It costs $C$ dollars. Express $m$ in terms of $C$.", r"m=\frac{C-3}{2}", "2m+3=C"),
     ("Give $x^2+y^2-2x=0$ in centre-radius form.", "(x-1)^2+y^2=1", "x^2-2x+y^2+0=0"),
     (r"Simplify $\frac{12x}{8y}$.", r"\frac{3x}{2y}", r"\frac{6x}{4y}"),
     (r"Simplify $\sqrt{16x}$.", r"4\sqrt{x}", r"2\sqrt{4x}"),
@@ -126,9 +127,10 @@ FORMS = [
     (r"What is it in terms of $\pi$?", r"16\pi", "50.265482"),
     ("How long is it exactly?", r"\sqrt7", "2.645751311"),
     ("How likely is it?", r"\frac19", "0.111111111"),
-    (r"What is it as a multiple of $\sqrt2$? No decimal, but the exact value.", r"\sqrt2", "1.4142136"),
+    ("Which is the exact value? A decimal is none.", r"\sqrt2", "1.4142136"),
     (r"Simplify $\frac{4+6a}{5}-\frac{1+3a}{4}$.", r"\frac{11+9a}{20}",
      r"\frac{6a+4}{5}+\frac{-1-3a}{4}"),
+    ("Express it as a common fraction.", r"\frac25", r"\frac{4}{10}=0.4"),
 ]  # fmt: skip
 
 
@@ -162,7 +164,7 @@ ASKED = [  # problem, gold, answer, right
     ("Find $E[X]$.", "3", "E[X]=3", True),
     ("Find $xy$ if $x+y=5$.", "6", "xy=6", True),
     ("Find $x$ if $xy=6$ and $y=1$.", "6", "xy=6", False),
-    ("Find $x$ if $2x=4$.", "2", "1+1=2", False),
+    ("Find $x$ if $2x=4$.", "2", "2x-x=2", False),
     ("Find $f'(x)$.", "2x", "f'(x)=3x", False),
 ]
 

@@ -75,7 +75,7 @@ _INTERVAL = re.compile(
     re.IGNORECASE,
 )
 _ROUNDED = re.compile(  # asks for a decimal; a round of a game does not
-    r"\bdecimal|\bnearest\b|\bapprox|\bround(?:ed|ing)?\s+(?:to|off|up|down|your|it|(?:the )?answers?)"
+    r"\bdecimal|\bnearest\b|\bapprox|\bround(?:ed|ing)?\s+(?:to|off|up|down|your|it|the answer)"
     r"\b|\bsignificant (?:figure|digit)|\bestimat|\\approx|≈",
     re.IGNORECASE,
 )
@@ -92,13 +92,14 @@ _FORM = re.compile(  # words that ask for the form of the gold
     re.IGNORECASE,
 )
 _NOTATION = re.compile(
-    r"\b(?:common|improper) fraction|\bas an? (?:fraction|decimal|percent)|\bto an? (?:decimal|percent)"
-    r"|\bmixed number|\bscientific notation",
+    r"\b(?:common|improper) fraction|\b(?:as|to) an? (?:fraction|decimal|percent)|\bmixed number"
+    r"|\bscientific notation",
     re.IGNORECASE,
 )
 _RANGE = re.compile(  # asks for an interval, also where points are in the problem
     r"\b(?:intervals?|inequalit\w+|range|domain)\b|\bfor (?:what|which)\b"
-    r"|\b(?:all|what|which) (?:the )?(?:possible )?(?:real )?values of|\ball \W{0,3}\w\W{0,3} (?:such|so) that",
+    r"|\b(?:all|what|which) (?:the )?(?:possible )?(?:real )?values of"
+    r"|\ball \W{0,3}\w\W{0,3} (?:such|so) that",
     re.IGNORECASE,
 )
 _OF_POINTS = re.compile(
@@ -110,7 +111,8 @@ _RATIO = re.compile(  # behind what asks
     re.IGNORECASE,
 )
 _SOLVED = re.compile(
-    r"\bsolve [^.]*\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b", re.IGNORECASE
+    r"\bsolve [^.]*\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
+    re.IGNORECASE,
 )
 _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"

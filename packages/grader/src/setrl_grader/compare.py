@@ -421,9 +421,7 @@ def _same_function(gold: str, answer: str) -> bool:
     return bool(found[0] and found[1] and found[0][1] == found[1][1])
 
 
-def _alike(
-    gold: _Shape, answer: _Shape, about: Said, is_point: bool
-) -> tuple[_Shape, _Shape]:
+def _alike(gold: _Shape, answer: _Shape, about: Said, is_point: bool) -> tuple[_Shape, _Shape]:
     """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2).
 
     Roots x_1 and x_2 are one only of a point, and no ends of the interval (1, 2).

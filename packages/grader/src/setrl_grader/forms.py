@@ -83,6 +83,11 @@ def is_another_notation(gold: Part, answer: Part) -> bool:
     return bool(kinds[0] and kinds[1]) and kinds[0] != kinds[1]
 
 
+def in_same_notation(gold: Part, answer: Part) -> bool:
+    """Whether both are numbers, written as the same kind."""
+    return bool(_notation(gold)) and _notation(gold) == _notation(answer)
+
+
 def asks_for_notation(gold: Part, problem: str) -> bool:
     """Whether a number of a problem is the gold, written as another kind: 2.75 for 2¾."""
     value = _number(gold)
@@ -210,7 +215,7 @@ def _form_of_factor(tree: Tree) -> tuple[object, ...]:
 
 
 def _degree(tree: Tree) -> float:
-    """Return the degree of a polynomial; infinity for what is none, and higher of what is undone."""
+    """Return the degree of a polynomial; infinity for what is none."""
     if tree.op == "letter" or not letters_of(tree):
         return float(tree.op == "letter")
     degrees = [*map(_degree, tree.parts)]

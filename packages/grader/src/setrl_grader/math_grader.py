@@ -26,6 +26,7 @@ from setrl_grader.findings import Finding
 from setrl_grader.forms import (
     asks_for_notation,
     in_other_forms,
+    in_same_notation,
     is_another_form,
     is_another_notation,
     is_copied,
@@ -48,7 +49,7 @@ from setrl_grader.stated import (
     is_taken_back,
     type_of,
 )
-from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
+from setrl_grader.trees import Part, Tree, exact_value, has, has_modulus, letters_of
 from setrl_grader.units import one_name, split_currency, split_money, split_unit, unsaid_mark
 
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
@@ -182,7 +183,8 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
+        answer = _one_value(gold_form, _exact(answer, kind, about=False))
+        answer = _without_sum(gold_form, answer, problem)
         answer = without_option(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
@@ -362,6 +364,32 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     asked = stands if problem else not re.search("[t-z]", name.text)
     is_sum = asked and _SUM.match(spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
+
+
+def _one_value(gold: str, answer: str) -> str:
+    r"""Return one of several constants that are all equal: in the gold's notation, or the last.
+
+    >>> _one_value("145", r"x=\frac{290}{2}=145"), _one_value("2", "1+1=3")
+    ('x=145', '1+1=3')
+    """
+    part, right = parse(answer, gold), parse(gold)
+    chain = part.kind == "relation" and {*part.marks.split()} == {"="}
+    named = chain and is_name(part.parts[0])
+    sides = part.parts[named:] if chain or (part.kind, part.marks) == ("list", "or") else ()
+    trees = [each.parts[0].tree if each.kind == "percent" else each.tree for each in sides]
+    constants = all(
+        tree and not (letters_of(tree) or has(tree, {"apply", "word"})) for tree in trees
+    )
+    if len(sides) < 2 or not constants or value_of(right).kind in ("relation", "list", "text"):
+        return answer
+    last = sides[-1]
+    values = {each.tree and exact_value(each.tree, {}) for each in sides}  # 15·23 may be a size
+    pairs = ((last.text, each.text, 0, False, True) for each in sides[:-1])
+    if (len(values) > 1 or None in values) and not all(judged(*each).equal for each in pairs):
+        return answer
+    alike = (each for each in reversed(sides) if in_same_notation(right, each))
+    value = next(alike, last).text
+    return f"{part.parts[0].text}={value}" if named else value
 
 
 def _is_solved(gold: Part, answer: Part) -> bool:
