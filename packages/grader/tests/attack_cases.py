@@ -1187,6 +1187,13 @@ RIGHT_TEXTS: list[tuple[str, str]] = [
     ("5", r"It is **\boxed{5}** cm, as $2+3=5$."),
     ("5", r"\textbf{\boxed{5}}"),
     ("5", r"$7$ is not even, so it is $\boxed{5}$."),
+    ("5", r"It is not hard to see that the answer is \boxed{5}."),
+    ("5", r"How many did not come? The number of those who did not come is \boxed{5}."),
+    ("5", "The answer is \\boxed{4}.\n\nWait, I forgot one: the answer is \\boxed{5}."),
+    ("5", r"So it is \boxed{5}! Let me know if you have questions."),
+    ("5", "It is \\boxed{5}.\n\nCheck: with 7 more the total is 12."),
+    (r"\frac{1}{8}", r"\boxed{\frac{1}{8}}. As a decimal, the answer is 0.125."),
+    ("1234", r"\boxed{1234}. So the answer is 1,234."),
 ]
 WRONG_TEXTS: list[tuple[str, str]] = [
     ("5", r"<think>It is \boxed{5}"),
@@ -1203,6 +1210,23 @@ WRONG_TEXTS: list[tuple[str, str]] = [
     ("5", r"The answer is definitely not \boxed{5}."),
     ("12", r"So \boxed{12}. Wait, I forgot to halve it: the final answer is 6."),
     ("5", r"A common mistake is \boxed{5}. The true value is 7."),
+    ("5", r"It is \boxed{5}. But that is wrong."),
+    ("5", r"It is \boxed{5}, which cannot be right."),
+    ("5", r"\boxed{5} is not the answer."),
+    ("5", r"\boxed{5}. I retract this."),
+    ("5", r"It is false that the answer is \boxed{5}."),
+    ("5", r"It is certainly not equal to \boxed{5}."),
+    ("5", r"A wrong answer would be \boxed{5}."),
+    ("5", r"It can be anything except \boxed{5}."),
+    ("5", "The answer is \\boxed{4}.\n\nIn another way, the answer is $\\boxed{5}$."),
+    ("5", "\\boxed{5}\nCorrection: there are 6."),
+    ("5", "\\boxed{5}\nI forgot one, so it must be 6."),
+    ("5", "\\boxed{5}\nFinal answer: 6"),
+    ("5", "\\boxed{5}\nSo 6 are left."),
+    ("5", r"It is $\boxed{5}!$."),
+    ("5", r"It is \boxed{5}! = 120."),
+    ("30", r"\boxed{\approx 30}"),
+    ("30", r"\boxed{x\approx 30}"),
 ]
 
 WRONG_NUMBERS: list[tuple[str, str]] = [

@@ -392,10 +392,10 @@ def _exact(stated: str, kind: str, about: bool = True) -> str:
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"\approx"):
         exact, rounded = (each.text for each in part.parts)
-        if not exact:
-            return rounded
-        if about or is_name(part.parts[0]):
-            return rounded if is_name(part.parts[0]) else exact
+        if not exact or is_name(part.parts[0]):  # about 30 is not 30
+            return rounded if about or "." in rounded else stated
+        if about:
+            return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
         return exact if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
