@@ -149,10 +149,6 @@ def said(problem: str) -> Said:
     )
 
 
-def _formula(groups: Sequence[str | None]) -> str:
-    return normal_form(next(filter(None, groups), ""))
-
-
 def _tuple_of(formula: str) -> tuple[str, ...]:
     """Return the names in (x, y); nothing if it is none."""
     part = parse(formula)
@@ -166,7 +162,7 @@ def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
     for piece in _PIECE.finditer(problem):
         ends = not re.match(r"-|\w", problem[piece.end() :])  # unlike the $n$-th
         if (piece["formula"] or piece["name"]) and ends:
-            found += [_formula((*piece.groups()[2:6], piece["name"]))] * asking
+            found += [normal_form(_inside((*piece.groups()[2:6], piece["name"])))] * asking
         elif not piece["noun"]:
             asking = bool(piece["ask"])
     parts = [parse(each) for each in found]
@@ -295,5 +291,8 @@ def formulas_of(problem: str) -> tuple[Part, ...]:
 
 def _marked(problem: str) -> list[str]:
     """Return the formulas between dollar signs, or in LaTeX's brackets."""
-    found = (next(filter(None, each.groups()), "") for each in FORMULA.finditer(problem))
-    return [*found][-MAX_FORMULAS:]
+    return [_inside(each.groups()) for each in FORMULA.finditer(problem)][-MAX_FORMULAS:]
+
+
+def _inside(groups: Sequence[str | None]) -> str:
+    return next(filter(None, groups), "")

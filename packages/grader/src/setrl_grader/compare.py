@@ -36,7 +36,7 @@ from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
 from setrl_grader.tokens import GREEK
-from setrl_grader.trees import Part, walk
+from setrl_grader.trees import Part
 from setrl_grader.units import one_name, split_currency, split_money, split_unit
 
 Algebra = Callable[[Part, Part], Finding]
@@ -45,7 +45,6 @@ MAX_ITEMS = 64
 MAX_DEPTH = 4
 STEPS_OF_PAIR = 100
 
-_POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-Z]+)")
 _FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
 _LABEL = re.compile(r"(?:[A-Z]|[IVX]+|[ivx]+)\Z")
 _COUNTER = re.compile(
@@ -99,7 +98,7 @@ def compare(
     return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
 
 
-def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
+def refusal(gold: str, answer: str) -> str | None:
     r"""Why an answer is refused regardless of its value: "chain", "unevaluated", or None.
 
     An answer may do what the gold itself does: if the gold is a sum, the answer may be a sum.
@@ -116,13 +115,7 @@ def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
     both_equations = not is_number and [_equations(each) for each in (ours, theirs)] == [1, 1]
     if _chained(theirs) and not (_chained(ours) or both_equations):
         return "chain"
-    value = value_of(theirs)
-    if unevaluated and is_number and not read_number(value.text) and _is_arithmetic(value):
-        return "unevaluated"
     return None
-
-
-_ARITHMETIC = {"number", "+", "-", "*", "/", "^", "root", "abs", "floor", "ceil"}
 
 
 def _equations(part: Part) -> int:
@@ -138,19 +131,6 @@ def _chained(part: Part) -> bool:
     most = 1 if is_named(part) or are_points(part) else 0
     chains = not CHAINING.isdisjoint(part.marks.split())
     return part.kind == "relation" and (chains or _equations(part) > most)
-
-
-def _is_arithmetic(part: Part) -> bool:
-    """Whether numbers are left to be added or multiplied; powers may be: 2¹⁰ − 1 and 2³ · 11 · 23.
-
-    A first power is no power, and a sum of three or more terms is none that a person writes.
-    """
-    nodes = [*walk(part.tree)] if part.tree else []
-    ops = {each.op for each in nodes}
-    if not ops <= _ARITHMETIC or ops.isdisjoint("+*"):
-        return False
-    powers = [each for each in nodes if each.op == "^" and each.parts[1].text not in ("0", "1")]
-    return not powers or any(each.op == "+" and len(each.parts) > 2 for each in nodes)
 
 
 _SETS = {
@@ -376,8 +356,6 @@ class _Comparison:
             return found
         if unread := next((text for text in (gold, answer) if _FOREIGN.search(text)), None):
             return Finding(False, "unread", gold, answer, detail=(unread,))
-        if sorted(_POINTS.findall(gold)) != sorted(_POINTS.findall(answer)):
-            return Finding(False, "points", gold, answer)
         return self.algebra(gold_part, answer_part)
 
     def _words(self, gold: Part, answer: Part) -> Finding | None:

@@ -70,7 +70,7 @@ class MathGrader(Grader):
         relative_tolerance: The largest relative error of a decimal that is accepted.
         units: Whether a unit may be missing on one side.
         unevaluated: Whether an operation may be left to do: `2^5 \cdot 3` for 96, `\sin 30^\circ`
-            for a half, `2x+3<7` for `x<2`; a plain sum or product of numbers never may.
+            for a half, `2x+3<7` for `x<2`, `2+3` for 5.
         max_length: Characters of an answer; a longer answer is graded wrong.
         counts: The grades so far.
 
@@ -182,7 +182,7 @@ class MathGrader(Grader):
             return Grade(Reason.UNPARSABLE, answer)
         answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
         answer = without_option(gold_form, answer, problem)
-        if why := refusal(gold_form, answer, self.unevaluated):
+        if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
         if names_another(parse(gold_form), parse(answer, gold_form), problem):
@@ -384,7 +384,7 @@ def _listed(text: str, gold: str) -> str | None:
 
 
 def _exact(stated: str, kind: str, about: bool = True) -> str:
-    """Return what is stated before it says how much that is about; of x ≈ 2.35 the number.
+    """Return what is stated before it says how much that is about; x ≈ 2.35 is x = 2.35.
 
     If the gold declares a value, AB = CD names the value CD.
     """
@@ -392,8 +392,9 @@ def _exact(stated: str, kind: str, about: bool = True) -> str:
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"\approx"):
         exact, rounded = (each.text for each in part.parts)
-        if not exact or is_name(part.parts[0]):  # about 30 is not 30
-            return rounded if about or "." in rounded else stated
+        if not exact or is_name(part.parts[0]):
+            named = f"{exact}={rounded}" if exact else rounded
+            return named if about or "." in rounded else stated  # about 30 is not 30
         if about:
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal

@@ -1,9 +1,9 @@
 r"""|u|, roots, logarithms and inverse functions, whose equality no points prove: it is rewritten.
 
     ln(c·u) = ln c + ln u for c > 0      arccos u = π/2 − arcsin u = 2 arcsin √((1 − u)/2)
-    cos(arctan u) = 1/√(1 + u²)          cos(arcsin u) = √(1 − u²)          u^{p/q} = (u^{1/q})^p
+    u^{p/q} = (u^{1/q})^p
     ln u²ⁿ = 2n ln |u|                   ln u²ⁿ⁺¹ = (2n + 1) ln u           √u²ⁿ = |u|ⁿ, |u|²ⁿ = u²ⁿ
-    √u³ = u √u                           |u| = u if no term of u is below 0     x/|u| = x|u|/u²
+    √u³ = u √u                           |u| = u if no term of u is below 0
 
 Each rule holds wherever its left side has a value. What is left counts as a new letter, and must
 occur on both sides, so that both have values at the same places.
@@ -20,14 +20,9 @@ from setrl_grader.modular import equal_rational, factor_of
 from setrl_grader.trees import Tree, exact_value, letters_of, quotient, replaced, walk
 
 _PIECES = frozenset(["abs", "root", r"\ln", "log", r"\arcsin", r"\arccos"])
-_ONE, _TWO = (Tree("number", text=each) for each in "12")
+_ONE = Tree("number", text="1")
 LARGEST = 10**12  # of a number whose root is taken
 _ARCCOS = tuple(map(read, (r"\frac{\pi}{2}-\arcsin u", r"2\arcsin\sqrt{\frac{1-u}{2}}")))
-_OF_INVERSES = {  # cos(arctan u) and its like
-    (r"\cos", r"\arctan"): read(r"\frac{1}{\sqrt{1+u^2}}"),
-    (r"\cos", r"\arcsin"): read(r"\sqrt{1-u^2}"),
-    (r"\sin", r"\arccos"): read(r"\sqrt{1-u^2}"),
-}
 
 
 def has_pieces(tree: Tree) -> bool:
@@ -56,7 +51,7 @@ def without_pieces(one: Tree, other: Tree) -> Iterator[tuple[Tree, Tree] | None]
     Nothing is yielded where a piece of one side is none of the other's.
     """
     for arccos in filter(None, _ARCCOS):
-        sides = [_with_single_sizes(_rewritten(tree, arccos)) for tree in (one, other)]
+        sides = [_rewritten(tree, arccos) for tree in (one, other)]
         if equal_rational(sides[0], sides[1]):
             yield None
         known: list[tuple[Tree, Tree]] = []
@@ -89,8 +84,6 @@ def _rewritten(tree: Tree, arccos: Tree) -> Tree:
     if tree.op == "^" and (power := exact_value(tree.parts[1], {})) and power.denominator > 2:
         root = Tree("root", (tree.parts[0], Tree("number", text=str(power.denominator))))
         return _power_of(_root_of_power(root), power.numerator)
-    if tree.op == "^" and tree.parts[0].op == "root":
-        return _power_of_root(tree)
     if tree.op == "root":
         return _root_of_power(tree)
     if tree.op == r"\ln":
@@ -99,11 +92,7 @@ def _rewritten(tree: Tree, arccos: Tree) -> Tree:
     if tree.op == "log" and not letters_of(tree.parts[0]):
         top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
         return Tree("/", (_rewritten(top, arccos), bottom))
-    if tree.op == r"\arccos":
-        return replaced(arccos, {"u": tree.parts[0]})
-    inner = tree.parts[0] if tree.parts else tree
-    rule = _OF_INVERSES.get((tree.op, inner.op))
-    return replaced(rule, {"u": inner.parts[0]}) if rule else tree
+    return replaced(arccos, {"u": tree.parts[0]}) if tree.op == r"\arccos" else tree
 
 
 def _logarithm(inner: Tree, arccos: Tree) -> Tree:
@@ -183,37 +172,17 @@ def _times(one: Tree, other: Tree) -> Tree:
     return other if one == quotient(Fraction(1)) else Tree("*", (one, other))
 
 
-def _power_of_root(tree: Tree) -> Tree:
-    """Return (u^{1/q})^p with a power below q; an even root stays where u could be below 0."""
-    power, order = _whole_power(tree), _whole_power(tree.parts[0], "root")
-    if not power or order < 2 or (order % 2 == 0 and power % order == 0):
-        return tree
-    return _root(tree.parts[0].parts[0], order, power)
-
-
 def _power_of(tree: Tree, power: int) -> Tree:
     found = _without_sizes(_to(tree, abs(power)))
-    found = _power_of_root(found) if found.op == "^" and found.parts[0].op == "root" else found
     return found if power > 0 else Tree("/", (_ONE, found))
 
 
 def _without_sizes(tree: Tree) -> Tree:
-    """Return |u|²ⁿ as u²ⁿ, |u| as u where u is not below 0, and x/|u| as x|u|/u²."""
+    """Return |u|²ⁿ as u²ⁿ, and |u| as u where u is not below 0."""
     if tree.op == "abs":
         return _size(tree.parts[0])
     if tree.op == "^" and tree.parts[0].op == "abs" and _is_even(tree):
         return Tree("^", (tree.parts[0].parts[0], tree.parts[1]))
-    if tree.op == "/" and tree.parts[1].op == "abs" and not has_pieces(tree.parts[0]):
-        top, size = tree.parts
-        return Tree("/", (Tree("*", (top, size)), Tree("^", (size.parts[0], _TWO))))
-    return tree
-
-
-def _with_single_sizes(tree: Tree) -> Tree:
-    """Return an expression with |u|²ⁿ⁺¹ as u²ⁿ|u|."""
-    tree = Tree(tree.op, tuple(map(_with_single_sizes, tree.parts)), tree.text)
-    if tree.op == "^" and tree.parts[0].op == "abs" and (power := _whole_power(tree)) > 1:
-        return Tree("*", (_to(tree.parts[0].parts[0], power - 1), tree.parts[0]))
     return tree
 
 

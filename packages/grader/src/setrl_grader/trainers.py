@@ -24,6 +24,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
+from setrl_grader.asked import FORMULA
 from setrl_grader.grades import Grade, Grader, Reason, check_lengths, guarded
 from setrl_grader.math_grader import MathGrader, grade, shared
 from setrl_grader.normal_form import normal_form
@@ -211,10 +212,6 @@ def _best(text: str, golds: Sequence[object], problem: object) -> Grade:
     return max(found, key=lambda each: -1.0 if each.reward is None else each.reward)
 
 
-_FORMULA = re.compile(
-    r"\$\$((?:[^$]|\$(?!\$))+)\$\$|\$([^$]+)\$|\\\(((?:[^\\]|\\(?![()]))+)\\\)"
-    r"|\\\[((?:[^\\]|\\(?![\[\]]))+)\\\]"
-)
 _WORD = re.compile(r"[^\W\d_]+")
 _LEADS = re.compile(  # what ends the words before a formula that states the answer
     r"(?:.*(?P<verb>\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
@@ -325,8 +322,8 @@ def _of_boxes(text: str) -> str:
 
 def _of_prose(stated: Stated) -> str:
     """Return what is stated, or the only formula in it if there are words around it."""
-    formulas = list(_FORMULA.finditer(stated.text))
-    words = set(_WORD.findall(_FORMULA.sub(" ", stated.text)))
+    formulas = list(FORMULA.finditer(stated.text))
+    words = set(_WORD.findall(FORMULA.sub(" ", stated.text)))
     if stated.place == "marked" or not formulas or words <= {"and", "or"}:
         return stated.text
     before = stated.text[: formulas[0].start()]
