@@ -207,6 +207,7 @@ _OTHER_CLAUSE = re.compile(  # words that only another clause has, or a denial
 )
 _NEXT = re.compile(r"^\W*(?:question|problem|exercise|q|user|human)\b[\s\d]*[:.]", re.I | re.M)
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"[0-9]{1,99}(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]{1,99})?")
 
 
 def is_asserted(before: str) -> bool:
@@ -275,9 +276,10 @@ def is_taken_back(text: str, answer: str) -> bool:
 def _numbers(text: str) -> list[Fraction]:
     """Return the numbers in a text, a fraction also as its value."""
     plain = re.sub(r"\\[dt]?frac\s*\{(\d+)\}\s*\{(\d+)\}", r" \1/\2 ", text.replace("{,}", ""))
-    whole = [Fraction(each.replace(",", "")) for each in _NUMBERS.findall(plain)]
-    parts = re.findall(r"(\d{1,9})\s*/\s*(0*[1-9]\d{,8})", plain)
-    return whole + [Fraction(int(top), int(bottom)) for top, bottom in parts]
+    parts = re.findall(r"([0-9]{1,9})\s*/\s*(0*[1-9][0-9]{,8})", plain)
+    return [Fraction(each.replace(",", "")) for each in _NUMBER.findall(plain)] + [
+        Fraction(int(top), int(bottom)) for top, bottom in parts
+    ]
 
 
 @dataclass(frozen=True)
