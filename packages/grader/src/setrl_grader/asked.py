@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
 from setrl_grader.marks import choice_of
-from setrl_grader.names import is_name, is_named
+from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.trees import Part
 from setrl_grader.units import one_name, split_unit
@@ -44,12 +44,16 @@ FORMULA = re.compile(
 _SIDES = re.compile(  # what is between the lines of a display
     r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
 )
-_ASKS = r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?)\b"
+_ASKS = (
+    r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?"
+    r"|for\s+which(?=\s+(?:real\s+)?(?:values?|numbers?)\b))\b"
+)
 _NOUN = (  # what may be said of a name that is asked for
     r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
     r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
     r"|triples?|tuples?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
-    r"|ranges?|ratios?|sums?|products?|functions?|of|and|or)"
+    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?|of|and|or"
+    r"|(?<=values )for|(?<=range )for)"
 )
 _PIECE = re.compile(
     rf"(?P<ask>{_ASKS})|(?P<formula>{FORMULA.pattern})|\b(?P<name>(?!a\b|I\b)[a-zA-Z])\b(?!['-])"
@@ -82,7 +86,29 @@ _UNITS = re.compile(
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
-_KIND = re.compile(r"\\(?:overline|widehat|overrightarrow|vec|angle|triangle)|m(?=\\angle)|[|{}\s]")
+_KIND = re.compile(
+    r"\\angle|m(?=\\angle)|\\overline(?=\{?[A-Z]{2}\b)|\\widehat(?=\{?[A-Z]{3}\b)"
+    r"|\|(?=[A-Z]{2}\|)|(?<=\|[A-Z]{2})\||[{}\s]"
+)
+_QUESTIONS = (
+    re.compile(r"\b(?:find|determine|compute|calculate|evaluate|solve|what|how)\b", re.IGNORECASE),
+    re.compile(r"\b(?:give|state|express|write|which)\b", re.IGNORECASE),
+)
+_GIVEN = re.compile(r",?\s+(?:if|given|when|where|knowing|such that|so that)\b.*", re.I | re.S)
+_NO_NOUN = (
+    r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to"
+)
+_COUNT = re.compile(
+    rf"\b(?:how many|number of)\s+((?:(?!(?:{_NO_NOUN})\b)[\w-]+\W*){{0,4}})", re.IGNORECASE
+)
+_MEASURE = re.compile(
+    r"\bhow (?:long|far|tall|old|fast|high|wide)\b|\b(?:length|area|volume|perimeter|distance|radius"
+    r"|diameter|height|side|segment|diagonal|hypotenuse)s?\b",
+    re.IGNORECASE,
+)
+_SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
+_AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
+_OF_A_LETTER = ORDERS | {r"\in"}
 _ALWAYS = frozenset(["answer", "ans", "total"])
 _IN_ORDER = re.compile(
     r"\bin (?:this|that|the(?: same)?|increasing|decreasing|ascending|descending) order\b"
@@ -200,23 +226,74 @@ def names_another(gold: Part, answer: Part, problem: str) -> bool:
     """
     if is_named(gold) or gold.kind == "relation" or any(map(is_named, gold.parts)):
         return False
-    if answer.kind == "relation" and not ORDERS.isdisjoint(answer.marks.split()):
-        letters = [each.text for each in answer.parts if re.fullmatch("[a-z]", each.text)]
-        asked = [each for each in said(problem).asked if re.fullmatch("[a-z]", each)]
+    if answer.kind == "relation" and not _OF_A_LETTER.isdisjoint(answer.marks.split()):
+        letters = [each.text for each in answer.parts if is_letter(each.text)]
+        asked = [each for each in said(problem).asked if is_letter(each)]
         known = letters and (letters[0] in asked if asked else _stands(letters[0], problem))
         return bool(letters and problem and not known)
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem) for each in answer.parts)
-    if not is_named(answer):
-        return False
-    name = spaceless(answer.parts[0].text)
+    return is_named(answer) and is_other_name(spaceless(answer.parts[0].text), problem)
+
+
+def is_other_name(name: str, problem: str) -> bool:
+    """Whether a problem asks for something else than a name says.
+
+    >>> problem = "Let $AB=5$. How large is the area?"
+    >>> [is_other_name(name, problem) for name in ("AB", "perimeter", "area", "S")]
+    [True, True, False, False]
+    """
+    question = question_of(problem)
     if len(name) > 2 and name.isalpha() and not name.isupper() and problem:
-        return name.lower() not in _ALWAYS and name.lower() not in problem.lower()
+        return name.lower() not in _ALWAYS and name.lower() not in question.lower()
     wanted = said(problem).asked
     names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
         return not any(_may_be(_bare(name), _bare(each)) for each in names)
-    return bool(wanted) and _stands(name, problem) and not any(map(_RELATION.search, wanted))
+    if _SEGMENT.match(name) and re.search(
+        r"\b(?:area|volume|perimeter|how many)\b", question, re.I
+    ):
+        return True
+    known = wanted and _stands(name, problem) and not any(map(_RELATION.search, wanted))
+    return bool(known or _is_given(name, problem))
+
+
+def _is_given(name: str, problem: str) -> bool:
+    """Whether a problem says which number a name is."""
+    written = re.sub(r"(?<=[a-z])(?=[A-Z])", r"\\s*", re.escape(name))
+    given = r"(?<![\w\\+*/^})-])" + written + r"\s*=\s*-?[\d.]"
+    return re.search(given, normal_form(problem)) is not None
+
+
+@lru_cache(maxsize=1024)
+def question_of(problem: str) -> str:
+    """Return what a problem asks, without conditions, and all that stands behind it.
+
+    >>> question_of("If 20% of 50 are gone, how many are left? Give a number.")
+    'how many are left? Give a number.'
+    """
+    sentences = _SENTENCE.split(problem.strip())
+    for asks in _QUESTIONS:
+        for at, sentence in reversed([*enumerate(sentences)]):
+            if found := asks.search(sentence):
+                asked = _GIVEN.sub("", sentence[found.start() :])
+                return " ".join([asked, *sentences[at + 1 :]])
+    return problem
+
+
+def said_of_marks(problem: str) -> str:
+    """Return what in a problem may ask for a mark: a count has the marks of its noun only.
+
+    >>> said_of_marks("20% of 50 are gone. How many apples are left?")
+    'apples '
+    """
+    question = question_of(problem)
+    if count := _COUNT.search(question):
+        return count[1]
+    asked = said(problem).asked
+    if _MEASURE.search(question) or (asked and all(map(_SEGMENT.match, asked))):
+        return _AMOUNT.sub(" ", question)
+    return problem
 
 
 def _stands(name: str, problem: str) -> bool:

@@ -17,6 +17,7 @@ from setrl_grader.asked import (
     names_another,
     problem_of,
     said,
+    said_of_marks,
     stem_of,
     without_option,
 )
@@ -56,7 +57,6 @@ _REMARK = re.compile(  # which takes nothing back
     r"|for (?:all|every|any)(?: (?:real|positive|nonzero|natural|numbers?))* [a-z])\Z"
 )
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
-_SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,13 @@ class MathGrader(Grader):
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        mark = unsaid_mark(gold, answer, problem)
+        mark = unsaid_mark(gold, answer, said_of_marks(problem))
         numbers = [read_number(value_of(parse(text)).text) for text in (gold, answer)]
         if mark != "%" or None in numbers:
             return bool(mark)
         right, given = (_unmarked(number) for number in numbers if number)
-        return not equal_numbers(right, given, self.relative_tolerance)
+        is_part = abs(right.value) <= 1 and equal_numbers(right, given, self.relative_tolerance)
+        return not is_part
 
     def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
@@ -347,9 +348,7 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     name, value = part.parts
     if is_asked(name, problem):
         return value.text
-    stands = spaceless(name.text) in spaceless(normal_form(problem))
-    asked = stands if problem else not re.search("[t-z]", name.text)
-    is_sum = asked and _SUM.match(spaceless(name.text))
+    is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
