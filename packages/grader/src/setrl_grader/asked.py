@@ -329,16 +329,22 @@ def problem_of(prompt: object) -> str:
     asked: list[str] = []
     for each in given:
         if isinstance(each, Mapping):
-            text, is_reply = _text_of(each), each.get("role") == "assistant"
+            text, is_reply = text_of(each, "\n"), each.get("role") == "assistant"
             asked = [] if is_reply and _ANSWERED.search(text) else [*asked, text * (not is_reply)]
     return problem_of("\n".join(filter(None, asked)))
 
 
-def _text_of(message: Mapping[str, object]) -> str:
-    content = message.get("content")
+def text_of(message: object, joint: str = "") -> str:
+    """Return plain text, or the text of a message without its other blocks."""
+    content = message.get("content") if isinstance(message, Mapping) else message
     blocks = content if isinstance(content, list | tuple) else [content]
-    texts = (each.get("text") if isinstance(each, Mapping) else each for each in blocks)
-    return "\n".join(each for each in texts if isinstance(each, str))
+    texts = (_of_block(each) for each in blocks)
+    return joint.join(each for each in texts if isinstance(each, str))
+
+
+def _of_block(block: object) -> object:
+    is_text = isinstance(block, Mapping) and block.get("type", "text") == "text"
+    return block.get("text") if is_text else block  # type: ignore[attr-defined]
 
 
 def _without_examples(prompt: str) -> str:

@@ -219,12 +219,9 @@ def _reducible(tree: Tree) -> Iterator[str]:
         yield "fraction"
     others = [each for each, _ in factors if not _is_of_numbers(each)]
     sums = [[*_terms(each)] for each in others if each.op == "+"]
-    if len(others) > 1 and any(gcd(*map(_content, terms)) > 1 for terms in sums):
+    contents = [[_coefficient([*_factors(term)], 1) for term in terms] for terms in sums]
+    if len(others) > 1 and any(gcd(*each) > 1 for each in contents):
         yield "factor"
-
-
-def _content(term: Tree) -> int:
-    return _coefficient([*_factors(term)], 1)
 
 
 def _coefficient(factors: list[tuple[Tree, int]], sign: int) -> int:
@@ -335,6 +332,7 @@ def _is_power(number: int, degree: int) -> bool:
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     r"""Whether an answer stands in a problem, and the gold, which is written otherwise, does not.
 
+    >>> from setrl_grader.grammar import parse
     >>> problem = "Solve $2x+3y=6$ for $y$, where $x>0$."
     >>> gold = parse(r"y=\frac{6-2x}{3}")
     >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]

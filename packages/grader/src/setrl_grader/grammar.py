@@ -100,6 +100,10 @@ ACCENTS = {
     r"\overline", r"\bar", r"\hat", r"\tilde", r"\vec", r"\dot", r"\ddot", r"\overrightarrow",
     r"\overleftarrow", r"\mathbf", r"\mathcal", r"\mathfrak", r"\mathscr",
 }  # fmt: skip
+_STARTS = frozenset(  # of a factor without a sign before it
+    ["(", "[", r"\{", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log", r"\lfloor", r"\lceil"]
+)  # fmt: skip
+_STARTS |= _LETTERS | _ONE_ARGUMENT | ACCENTS | APPLIED
 _VECTOR = re.compile(r"\\(?:vec|mathbf|overrightarrow)\{|\\hat\{\\?[ijk]")
 _OF_REALS: tuple[list[str], ...] = (
     [],
@@ -109,24 +113,9 @@ SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "bil
            "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
-    [
-        "tr",
-        "Tr",
-        "Var",
-        "Cov",
-        "sgn",
-        "erf",
-        "arg",
-        "det",
-        "deg",
-        "sin",
-        "cos",
-        "tan",
-        "log",
-        "ln",
-        "exp",
-    ]
-)
+    ["tr", "Tr", "Var", "Cov", "sgn", "erf", "arg", "det", "deg", "sin", "cos", "tan", "log", "ln",
+     "exp"]
+)  # fmt: skip
 _NAME = re.compile(
     r"(?P<base>\\[a-zA-Z]+(?:\{\\?[a-zA-Z]+\})?|[a-zA-Z])\s*(?P<index>_\s*(?:\{[^{}]*\}|\w))?"
     r"\s*(?P<primes>'*)\s*(?P<order>\^\s*\{\([^{}]*\)\})?\s*(?P<power>\^\s*(?:\{-?\w+\}|\w)\s*(?=\())?"
@@ -604,21 +593,7 @@ class _Reader:
         token = self.next
         if token == "|":
             return self.bars == 0
-        starts = (
-            "(",
-            "[",
-            r"\{",
-            "{",
-            r"\frac",
-            r"\sqrt",
-            r"\binom",
-            r"\pi",
-            r"\log",
-            r"\lfloor",
-            r"\lceil",
-        )
-        known = token in starts or token in _LETTERS or token in _ONE_ARGUMENT
-        return known or token in ACCENTS or token in APPLIED
+        return token in _STARTS
 
     def power(self) -> Tree:
         tree = self.postfix()

@@ -1,9 +1,9 @@
 r"""|u|, roots, logarithms and inverse functions, whose equality no points prove: it is rewritten.
 
     ln(c·u) = ln c + ln u for c > 0      arccos u = π/2 − arcsin u = 2 arcsin √((1 − u)/2)
-    u^{p/q} = (u^{1/q})^p
-    ln u²ⁿ = 2n ln |u|                   ln u²ⁿ⁺¹ = (2n + 1) ln u           √u²ⁿ = |u|ⁿ, |u|²ⁿ = u²ⁿ
-    √u³ = u √u                           |u| = u if no term of u is below 0
+    u^{p/q} = (u^{1/q})^p                √u²ⁿ = |u|ⁿ, |u|²ⁿ = u²ⁿ           √u³ = u √u
+    ln u²ⁿ = 2n ln |u|                   ln u²ⁿ⁺¹ = (2n + 1) ln u           x/|u| = x|u|/u²
+    |u| = u if no term of u is below 0
 
 Each rule holds wherever its left side has a value. What is left counts as a new letter, and must
 occur on both sides, so that both have values at the same places.
@@ -20,7 +20,7 @@ from setrl_grader.modular import equal_rational, factor_of
 from setrl_grader.trees import Tree, exact_value, letters_of, quotient, replaced, walk
 
 _PIECES = frozenset(["abs", "root", r"\ln", "log", r"\arcsin", r"\arccos"])
-_ONE = Tree("number", text="1")
+_ONE, _TWO = (Tree("number", text=each) for each in "12")
 LARGEST = 10**12  # of a number whose root is taken
 _ARCCOS = tuple(map(read, (r"\frac{\pi}{2}-\arcsin u", r"2\arcsin\sqrt{\frac{1-u}{2}}")))
 
@@ -117,16 +117,15 @@ def _logarithm(inner: Tree, arccos: Tree) -> Tree:
     return Tree(r"\ln", (inner,))
 
 
-def _root(base: Tree, order: int, power: int = 1) -> Tree:
+def _root(base: Tree, order: int, power: int) -> Tree:
     """Return base^{power/order} as a power of the base and a root to a power below the order."""
-    whole, rest = divmod(abs(power), order)
+    whole, rest = divmod(power, order)
     root = Tree("root", (base, Tree("number", text=str(order))))
     if order % 2 and base.op == "abs":
         root = Tree("abs", (Tree("root", (base.parts[0], root.parts[1])),))
     parts = [_without_sizes(_to(base, whole))] if whole else []
     parts += [_without_sizes(_to(root, rest))] if rest else []
-    found = Tree("*", tuple(parts)) if len(parts) > 1 else parts[0]
-    return found if power > 0 else Tree("/", (_ONE, found))
+    return Tree("*", tuple(parts)) if len(parts) > 1 else parts[0]
 
 
 def _root_of_power(root: Tree) -> Tree:
@@ -140,7 +139,7 @@ def _root_of_power(root: Tree) -> Tree:
     factor, base = _without_factor(inner)
     power = _whole_power(base)
     if power < 1:
-        return _times(_number_root(factor, order), _root(base, order))
+        return _times(_number_root(factor, order), _root(base, order, 1))
     shared, base = gcd(power, order), base.parts[0]
     if order % 2 == 0 and power % 2 == 0:
         base = _size(base)  # of an odd power the base is not below 0
@@ -178,11 +177,14 @@ def _power_of(tree: Tree, power: int) -> Tree:
 
 
 def _without_sizes(tree: Tree) -> Tree:
-    """Return |u|²ⁿ as u²ⁿ, and |u| as u where u is not below 0."""
+    """Return |u|²ⁿ as u²ⁿ, |u| as u where u is not below 0, and x/|u| as x|u|/u²."""
     if tree.op == "abs":
         return _size(tree.parts[0])
     if tree.op == "^" and tree.parts[0].op == "abs" and _is_even(tree):
         return Tree("^", (tree.parts[0].parts[0], tree.parts[1]))
+    if tree.op == "/" and tree.parts[1].op == "abs" and not has_pieces(tree.parts[0]):
+        top, size = tree.parts
+        return Tree("/", (Tree("*", (top, size)), Tree("^", (size.parts[0], _TWO))))
     return tree
 
 

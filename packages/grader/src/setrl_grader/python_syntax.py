@@ -16,7 +16,7 @@ from setrl_grader.tokens import GREEK, depths
 from setrl_grader.trees import UnreadableError
 
 MAX_LENGTH = 1_000
-MAX_DEPTH = 100
+MAX_DEPTH = 50  # of brackets, and terms of a sum
 
 _SAME = "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan exp max min"
 FUNCTIONS = {
@@ -125,11 +125,8 @@ class _Writer:
                 return f"{self.side(base, _ATOM, depth)}^{{{raised}}}", 4
             case ast.BinOp(left, operator, right) if type(operator) in _SIGNS:
                 sign, binds = _SIGNS[type(operator)]
-                sides = (
-                    self.side(left, binds, depth),
-                    self.side(right, binds + 1, depth, first=False),
-                )
-                return sign.join(sides), binds
+                last = self.side(right, binds + 1, depth, first=False)
+                return self.side(left, binds, depth) + sign + last, binds
             case ast.Call(ast.Name(name), given, []):
                 return self.call(name, given, depth - 1), 4
             case ast.Compare(left, signs, others):

@@ -472,9 +472,7 @@ def damage(form: str) -> str | None:
 def _unknown_command(text: str) -> str | None:
     r"""Name a command with letters that do not belong to it, \\leyz, or of one letter."""
     names = {found[1] for found in _COMMAND.finditer(text.replace("\\\\", "  "))} - KNOWN_COMMANDS
-    glued = (name for name in names if len(name) == 1 or _begins_with_a_command(name))
-    return next((f"no LaTeX command: \\{name}" for name in sorted(glued)), None)
-
-
-def _begins_with_a_command(name: str) -> bool:
-    return any(name[:end] in KNOWN_COMMANDS for end in range(1, len(name)))
+    for name in sorted(names):
+        if len(name) == 1 or any(name[:end] in KNOWN_COMMANDS for end in range(1, len(name))):
+            return f"no LaTeX command: \\{name}"
+    return None
