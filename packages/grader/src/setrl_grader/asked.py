@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
-from setrl_grader.marks import choice_of
 from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.trees import Part
@@ -32,6 +31,10 @@ _ANSWERED = re.compile(  # which ends an example
 _OPTIONS = re.compile(
     r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
 )
+_FONT_OF_OPTION = re.compile(r"\\(?:textbf|text|textrm|mathrm|mathbf)\s*\{\s*(\([A-J]\))\s*\}")
+_OPTION = re.compile(r"(?<![\w)])\(([A-J])\)\s*|(?:^|(?<=\s))([A-J])[.):]\s+", re.MULTILINE)
+_BETWEEN = r"(?:\\q?quad|\\\\|\\[ ;,]|[~$\s])"
+_AROUND = re.compile(rf"\A{_BETWEEN}+|{_BETWEEN}+\Z")
 _CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
 _OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+(?:\\?%)?"
 _PLAIN = re.compile(  # a formula without dollar signs
@@ -102,8 +105,8 @@ _COUNT = re.compile(
     rf"\b(?:how many|number of)\s+((?:(?!(?:{_NO_NOUN})\b)[\w-]+\W*){{0,4}})", re.IGNORECASE
 )
 _MEASURE = re.compile(
-    r"\bhow (?:long|far|tall|old|fast|high|wide)\b|\b(?:length|area|volume|perimeter|distance|radius"
-    r"|diameter|height|side|segment|diagonal|hypotenuse)s?\b",
+    r"\bhow (?:long|far|tall|old|fast|high|wide)\b|\b(?:length|area|volume|perimeter|distance"
+    r"|radius|diameter|height|side|segment|diagonal|hypotenuse)s?\b",
     re.IGNORECASE,
 )
 _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
@@ -200,16 +203,28 @@ def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
 NOTHING_SAID = Said()
 
 
-def without_option(gold: str, answer: str, problem: str) -> str:
-    """Return only the letter of a choice with the text that the problem has behind it.
+@lru_cache(maxsize=1024)
+def options_of(problem: str) -> dict[str, str]:
+    r"""Return the normal form of each option of a problem.
 
-    >>> [without_option("B", text, "Which? (A) Rome (B) Paris") for text in ("B. Paris", "B. Rome")]
-    ['B', 'B. Rome']
+    >>> options_of(r"Which? $\textbf{(A) }x=0\qquad \textbf{(B)}\ 1$")
+    {'A': 'x=0', 'B': '1'}
     """
-    letter, text = choice_of(answer) or ("", "")
-    option = rf"(?<![A-Za-z]){letter}[).:]\s*{re.escape(text.strip())}(?!\w)"
-    stands = gold == letter and text and re.search(option, normal_form(problem))
-    return letter if stands else answer
+    text = _FONT_OF_OPTION.sub(r" \1 ", problem)
+    found = [*_OPTION.finditer(text)]
+    letters = "".join(each[1] or each[2] for each in found)
+    at = letters.rfind("AB")
+    if at < 0:
+        return {}
+    ends = [each.start() for each in found[at + 1 :]] + [len(text)]
+    options = zip("ABCDEFGHIJ", letters[at:], found[at:], ends, strict=False)
+    texts = (
+        (letter, text[each.end() : end]) for name, letter, each, end in options if name == letter
+    )
+    return {
+        letter: normal_form(_AROUND.sub("", _AROUND.sub("", behind).partition("\n")[0]))
+        for letter, behind in texts
+    }
 
 
 def is_asked(name: Part, problem: str) -> bool:

@@ -15,11 +15,11 @@ from setrl_grader.asked import (
     Said,
     is_asked,
     names_another,
+    options_of,
     problem_of,
     said,
     said_of_marks,
     stem_of,
-    without_option,
 )
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -31,7 +31,7 @@ from setrl_grader.forms import (
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
-from setrl_grader.marks import choice_of
+from setrl_grader.marks import choice_of, is_value
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
@@ -181,7 +181,10 @@ class MathGrader(Grader):
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
-        answer = without_option(gold_form, answer, problem)
+        chosen = _chosen(gold_form, answer, options_of(problem))
+        if chosen is None:
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
+        answer = chosen
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
@@ -350,6 +353,29 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
+
+
+def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
+    """Return the letter of a choice or of a value, or the option if the gold has no letter.
+
+    It is None if a value behind the letter is another option's.
+
+    >>> options = {"A": "45", "B": "66"}
+    >>> [_chosen("B", text, options) for text in ("B. 66", "66", "B. 45")]
+    ['B', 'B', None]
+    >>> _chosen("66", "B", options)
+    '66'
+    """
+    letter, text = choice_of(answer) or ("", "")
+    option = options.get(letter)
+    right = choice_of(gold)
+    if right and same_text(options.get(right[0], ""), answer):
+        return right[0]
+    if option is None or (right and right[1]):
+        return answer
+    if text and not (same_text(option, text) or judged(option, text, 0.0, False).equal):
+        return None if is_value(text) else answer
+    return letter if right else option
 
 
 def _changed(form: str) -> list[str]:
