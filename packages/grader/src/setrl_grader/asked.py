@@ -55,7 +55,7 @@ _NOUN = (  # what may be said of a name that is asked for
     r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
     r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
     r"|triples?|tuples?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
-    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?|of|and|or"
+    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?|unknowns?|of|and|or"
     r"|(?<=values )for|(?<=range )for)"
 )
 _PIECE = re.compile(
@@ -113,9 +113,16 @@ _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
 _AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
 _OF_A_LETTER = ORDERS | {r"\in"}
 _ALWAYS = frozenset(["answer", "ans", "total"])
+_NAMED = (  # quantities that a problem asks for in words, in their order
+    r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width"
+    r"|height|radius|area|perimeter|sum|product|cent(?:er|re))"
+)
 _IN_ORDER = re.compile(
     r"\bin (?:this|that|the(?: same)?|increasing|decreasing|ascending|descending) order\b"
-    r"|\border from\b|\bnext \w+ terms\b|\brespectively\W*\Z",
+    r"|\border from\b|\bnext \w+ terms\b|\A\w+ (?:are )?the first \w+ terms\b|\brespectively\W*\Z"
+    r"|\bfrom (?:the )?(?:smallest|least|lowest|largest|greatest|highest)\b"
+    r"|\bhow many\b.*\bhow many\b|\bhow many (?:of )?each\b|\bnumber of\b.*\bnumber of\b"
+    rf"|\b{_NAMED}(?: of \w+| from the \w+)? and (?:the |its )?{_NAMED}",
     re.IGNORECASE,
 )
 
@@ -170,7 +177,7 @@ def said(problem: str) -> Said:
         ordered=group or "capitals" * bool(_MATRICES.search(problem)),
         complex=bool(_COMPLEX.search(problem)),
         points=direct or not _INTERVAL.search(problem),
-        in_order=bool(_IN_ORDER.search(_SENTENCE.split(problem.strip())[-1])),
+        in_order=bool(_IN_ORDER.search(question_of(problem))),
         ratio=bool(_RATIO.search(problem)),
         units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem))
         - {""},

@@ -53,9 +53,16 @@ from setrl_grader.units import one_name, split_money, split_unit, unsaid_mark
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?"
-    r"|for (?:all|every|any)(?: (?:real|positive|nonzero|natural|numbers?))* [a-z])\Z"
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|(?:for|where) (?:all|every|any|each) ?"
+    r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
+_DOMAIN = re.compile(
+    r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
+)
+_WIDE = {"real", "complex", "number", "numbers", "values"}
+_FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
+_POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
+_IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
 
@@ -169,7 +176,7 @@ class MathGrader(Grader):
             answer = self.read(text, kind=kind)
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = turned(normal_form(stated), kind)
-        gold_form = turned(_exact(written, kind), kind)
+        gold_form = turned(_exact(written, kind, problem=problem), kind)
         answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
@@ -180,7 +187,9 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
+        answer = _without_sum(
+            gold_form, _exact(answer, kind, about=False, problem=problem), problem
+        )
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
@@ -408,12 +417,31 @@ def _listed(text: str, gold: str) -> str | None:
     return normal_form(", ".join(boxes.answers))
 
 
-def _exact(stated: str, kind: str, about: bool = True) -> str:
+def _is_narrower(domain: str | None, problem: str) -> bool:
+    r"""Whether "for all natural x" says of which x, and the problem does not.
+
+    >>> problem = r"Find all $f: \mathbb{R}^+ \to \mathbb{R}^+$."
+    >>> [_is_narrower(text, problem) for text in ("x", r"x\in \mathbb{R}^+", "x>0", "natural x")]
+    [False, False, False, True]
+    """
+    found = _DOMAIN.match(domain or "")
+    if not found:
+        return True
+    text = re.sub(r"[{}\s]", "", normal_form(problem))
+    limits = re.sub(r"[{}\s]|\\in(?![a-z])", "", found["of"] or "")
+    if _FROM_ZERO.match(limits):
+        return _POSITIVE.search(text) is None
+    words = {*re.findall("[a-z]{3,}", found["words"])} - _WIDE
+    return limits not in text or not all(word.removesuffix("s") in text for word in words)
+
+
+def _exact(stated: str, kind: str, about: bool = True, problem: str = "") -> str:
     """Return what is stated before it says how much that is about; x ≈ 2.35 is x = 2.35.
 
     If the gold declares a value, AB = CD names the value CD.
     """
-    stated = _REMARK.sub("", stated)
+    stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
+    stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"\approx"):
         exact, rounded = (each.text for each in part.parts)
