@@ -14,8 +14,9 @@ from typing import NamedTuple
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
 from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.numbers import read_number
 from setrl_grader.trees import Part
-from setrl_grader.units import one_name, split_unit
+from setrl_grader.units import UNITS, one_name, split_unit
 
 MAX_LENGTH = 20_000  # characters of a problem: its end is read
 MAX_FORMULAS = 100  # the last ones
@@ -85,6 +86,38 @@ _RATIO = re.compile(r"\bratio|\bproportion|\bscale|\d\s*:\s*\d|[a-zA-Z]:[a-zA-Z]
 _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
+)
+_ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
+_MONEY = re.compile(
+    r"\bhow much|\b(?:cost|pay|spend|spent|earn|money|price|save|profit|charge|owe)", re.IGNORECASE
+)
+_TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
+_NO_UNIT = frozenset(["in", "unit", "person", "student", "way", "point", "degree", "$", "cent"])
+_POWERS = (("area", "^2"), ("volume", "^3"))
+_NOUNS = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
+_NO_WORDS = frozenset(
+    [
+        "not",
+        "no",
+        "or",
+        "and",
+        "than",
+        "less",
+        "half",
+        "double",
+        "twice",
+        "dozen",
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        "percent",
+        "minus",
+        "negative",
+        "squared",
+        "cubed",
+    ]
 )
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
@@ -179,10 +212,43 @@ def said(problem: str) -> Said:
         points=direct or not _INTERVAL.search(problem),
         in_order=bool(_IN_ORDER.search(question_of(problem))),
         ratio=bool(_RATIO.search(problem)),
-        units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem))
-        - {""},
-        first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
+        units=_units_of(problem),
+        first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)) + _ALONE.findall(problem))),
     )
+
+
+def _units_of(problem: str) -> frozenset[str]:
+    """Return the units in which a problem asks; else the only one that it has, or its currency.
+
+    >>> [*_units_of("It is 5 m. How many cm is it?")], [*_units_of("He ran 3 km twice. How far?")]
+    (['cm'], ['km'])
+    """
+    question = question_of(problem)
+    asked = {one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(question)} - {""}
+    if asked or _COUNT.search(question):
+        return frozenset(asked)
+    money = {"$"} if _MONEY.search(question) and re.search(r"\$\s?\d|dollar", problem) else set()
+    units = {
+        one_name(each) for each in UNITS.intersection(_TWO_LETTERS.findall(problem))
+    } - _NO_UNIT
+    power = next((power for noun, power in _POWERS if noun in question.lower()), "")
+    only = units if len(units) == 1 else {"unit"} - {"unit" for _ in units}
+    return frozenset(money | {unit + power for unit in only})
+
+
+def without_noun(gold: str, answer: str, problem: str) -> str:
+    """Return a number without the words behind it, if all of them stand in the question.
+
+    >>> problem = "Of 9 cats 4 ran. How many cats were left?"
+    >>> [without_noun("5", text, problem) for text in ("5 cats", "5 cats left", "5 dogs")]
+    ['5', '5', '5 dogs']
+    """
+    found = _NOUNS.match(answer)
+    if not found or not read_number(gold):
+        return answer
+    words = {*found[2].lower().split()}
+    asked = {*re.findall(r"[a-z'-]+", question_of(problem).lower())} - _NO_WORDS - UNITS
+    return found[1] if words <= asked else answer
 
 
 def _tuple_of(formula: str) -> tuple[str, ...]:

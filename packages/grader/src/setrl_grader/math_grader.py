@@ -20,6 +20,7 @@ from setrl_grader.asked import (
     said,
     said_of_marks,
     stem_of,
+    without_noun,
 )
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -193,7 +194,7 @@ class MathGrader(Grader):
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
-        answer = chosen
+        answer = without_noun(gold_form, chosen, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
