@@ -102,7 +102,7 @@ FORMS = [
     ("Write x^2-9 as a product.", "(x-3)(x+3)", r"x\cdot x-9"),
     ("Write $x^2-6x+13$ in vertex form.", "(x-3)^2+4", "x(x-6)+13"),
     ("If $2x+3y=6$, what is $y$?", r"y=\frac{6-2x}{3}", r"3y=6-2x"),
-    ("It costs $C$ dollars. Express $m$ in terms of $C$.", r"m=\frac{C-3}{2}", "2m+3=C"),
+    ("Express $m$ in terms of $n$.", r"m=\frac{n-3}{2}", "2m+3=n"),
     ("Give $x^2+y^2-2x=0$ in centre-radius form.", "(x-1)^2+y^2=1", "x^2-2x+y^2+0=0"),
     (r"Simplify $\frac{12x}{8y}$.", r"\frac{3x}{2y}", r"\frac{6x}{4y}"),
     (r"Simplify $\sqrt{16x}$.", r"4\sqrt{x}", r"2\sqrt{4x}"),

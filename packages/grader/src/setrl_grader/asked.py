@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
-from setrl_grader.marks import choice_of
-from setrl_grader.names import is_name, is_named
+from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.numbers import read_number
 from setrl_grader.trees import Part
-from setrl_grader.units import one_name, split_unit
+from setrl_grader.units import UNITS, one_name, split_unit
 
 MAX_LENGTH = 20_000  # characters of a problem: its end is read
 MAX_FORMULAS = 100  # the last ones
@@ -32,6 +32,10 @@ _ANSWERED = re.compile(  # which ends an example
 _OPTIONS = re.compile(
     r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
 )
+_FONT_OF_OPTION = re.compile(r"\\(?:textbf|text|textrm|mathrm|mathbf)\s*\{\s*(\([A-J]\))\s*\}")
+_OPTION = re.compile(r"(?<![\w)])\(([A-J])\)\s*|(?:^|(?<=\s))([A-J])[.):]\s+", re.MULTILINE)
+_BETWEEN = r"(?:\\q?quad|\\\\|\\[ ;,]|[~$\s])"
+_AROUND = re.compile(rf"\A{_BETWEEN}+|{_BETWEEN}+\Z")
 _CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
 _OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+(?:\\?%)?"
 _PLAIN = re.compile(  # a formula without dollar signs
@@ -44,12 +48,16 @@ FORMULA = re.compile(
 _SIDES = re.compile(  # what is between the lines of a display
     r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
 )
-_ASKS = r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?)\b"
+_ASKS = (
+    r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?"
+    r"|for\s+which(?=\s+(?:real\s+)?(?:values?|numbers?)\b))\b"
+)
 _NOUN = (  # what may be said of a name that is asked for
     r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
     r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
     r"|triples?|tuples?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
-    r"|ranges?|ratios?|sums?|products?|functions?|of|and|or)"
+    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?|unknowns?|of|and|or"
+    r"|(?<=values )for|(?<=range )for)"
 )
 _PIECE = re.compile(
     rf"(?P<ask>{_ASKS})|(?P<formula>{FORMULA.pattern})|\b(?P<name>(?!a\b|I\b)[a-zA-Z])\b(?!['-])"
@@ -118,14 +126,75 @@ _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
+_ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
+_MONEY = re.compile(
+    r"\bhow much|\b(?:cost|pay|spend|spent|earn|money|price|save|profit|charge|owe)", re.IGNORECASE
+)
+_TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
+_NO_UNIT = frozenset(["in", "unit", "person", "student", "way", "point", "degree", "$", "cent"])
+_POWERS = (("area", "^2"), ("volume", "^3"))
+_NOUNS = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
+_NO_WORDS = frozenset(
+    [
+        "not",
+        "no",
+        "or",
+        "and",
+        "than",
+        "less",
+        "half",
+        "double",
+        "twice",
+        "dozen",
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        "percent",
+        "minus",
+        "negative",
+        "squared",
+        "cubed",
+    ]
+)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
-_KIND = re.compile(r"\\(?:overline|widehat|overrightarrow|vec|angle|triangle)|m(?=\\angle)|[|{}\s]")
+_KIND = re.compile(
+    r"\\angle|m(?=\\angle)|\\overline(?=\{?[A-Z]{2}\b)|\\widehat(?=\{?[A-Z]{3}\b)"
+    r"|\|(?=[A-Z]{2}\|)|(?<=\|[A-Z]{2})\||[{}\s]"
+)
+_QUESTIONS = (
+    re.compile(r"\b(?:find|determine|compute|calculate|evaluate|solve|what|how)\b", re.IGNORECASE),
+    re.compile(r"\b(?:give|state|express|write|which)\b", re.IGNORECASE),
+)
+_GIVEN = re.compile(r",?\s+(?:if|given|when|where|knowing|such that|so that)\b.*", re.I | re.S)
+_NO_NOUN = (
+    r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to"
+)
+_COUNT = re.compile(
+    rf"\b(?:how many|number of)\s+((?:(?!(?:{_NO_NOUN})\b)[\w-]+\W*){{0,4}})", re.IGNORECASE
+)
+_MEASURE = re.compile(
+    r"\bhow (?:long|far|tall|old|fast|high|wide)\b|\b(?:length|area|volume|perimeter|distance"
+    r"|radius|diameter|height|side|segment|diagonal|hypotenuse)s?\b",
+    re.IGNORECASE,
+)
+_SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
+_AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
+_OF_A_LETTER = ORDERS | {r"\in"}
 _ALWAYS = frozenset(["answer", "ans", "total"])
+_NAMED = (  # quantities that a problem asks for in words, in their order
+    r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width"
+    r"|height|radius|area|perimeter|sum|product|cent(?:er|re))"
+)
 _IN_ORDER = re.compile(
     r"\bin (?:this|that|the(?: same)?|increasing|decreasing|ascending|descending) order\b"
-    r"|\border from\b|\bnext \w+ terms\b|\brespectively\W*\Z",
+    r"|\border from\b|\bnext \w+ terms\b|\A\w+ (?:are )?the first \w+ terms\b|\brespectively\W*\Z"
+    r"|\bfrom (?:the )?(?:smallest|least|lowest|largest|greatest|highest)\b"
+    r"|\bhow many\b.*\bhow many\b|\bhow many (?:of )?each\b|\bnumber of\b.*\bnumber of\b"
+    rf"|\b{_NAMED}(?: of \w+| from the \w+)? and (?:the |its )?{_NAMED}",
     re.IGNORECASE,
 )
 
@@ -191,16 +260,49 @@ def said(problem: str) -> Said:
         ordered=group or "capitals" * bool(_MATRICES.search(problem)),
         complex=bool(_COMPLEX.search(problem)),
         points=direct or not is_range,
-        in_order=bool(_IN_ORDER.search(_SENTENCE.split(problem.strip())[-1])),
+        in_order=bool(_IN_ORDER.search(question_of(problem))),
         ratio=bool(_RATIO.search(problem)),
-        units=frozenset(one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(problem))
-        - {""},
+        units=_units_of(problem),
         rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
         solved=bool(_SOLVED.search(problem)),
         form=bool(_FORM.search(problem)),
         notation=bool(_NOTATION.search(problem)),
-        first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)))),
+        first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)) + _ALONE.findall(problem))),
     )
+
+
+def _units_of(problem: str) -> frozenset[str]:
+    """Return the units in which a problem asks; else the only one that it has, or its currency.
+
+    >>> [*_units_of("It is 5 m. How many cm is it?")], [*_units_of("He ran 3 km twice. How far?")]
+    (['cm'], ['km'])
+    """
+    question = question_of(problem)
+    asked = {one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(question)} - {""}
+    if asked or _COUNT.search(question):
+        return frozenset(asked)
+    money = {"$"} if _MONEY.search(question) and re.search(r"\$\s?\d|dollar", problem) else set()
+    units = {
+        one_name(each) for each in UNITS.intersection(_TWO_LETTERS.findall(problem))
+    } - _NO_UNIT
+    power = next((power for noun, power in _POWERS if noun in question.lower()), "")
+    only = units if len(units) == 1 else {"unit"} - {"unit" for _ in units}
+    return frozenset(money | {unit + power for unit in only})
+
+
+def without_noun(gold: str, answer: str, problem: str) -> str:
+    """Return a number without the words behind it, if all of them stand in the question.
+
+    >>> problem = "Of 9 cats 4 ran. How many cats were left?"
+    >>> [without_noun("5", text, problem) for text in ("5 cats", "5 cats left", "5 dogs")]
+    ['5', '5', '5 dogs']
+    """
+    found = _NOUNS.match(answer)
+    if not found or not read_number(gold):
+        return answer
+    words = {*found[2].lower().split()}
+    asked = {*re.findall(r"[a-z'-]+", question_of(problem).lower())} - _NO_WORDS - UNITS
+    return found[1] if words <= asked else answer
 
 
 def _tuple_of(formula: str) -> tuple[str, ...]:
@@ -228,16 +330,28 @@ def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
 NOTHING_SAID = Said()
 
 
-def without_option(gold: str, answer: str, problem: str) -> str:
-    """Return only the letter of a choice with the text that the problem has behind it.
+@lru_cache(maxsize=1024)
+def options_of(problem: str) -> dict[str, str]:
+    r"""Return the normal form of each option of a problem.
 
-    >>> [without_option("B", text, "Which? (A) Rome (B) Paris") for text in ("B. Paris", "B. Rome")]
-    ['B', 'B. Rome']
+    >>> options_of(r"Which? $\textbf{(A) }x=0\qquad \textbf{(B)}\ 1$")
+    {'A': 'x=0', 'B': '1'}
     """
-    letter, text = choice_of(answer) or ("", "")
-    option = rf"(?<![A-Za-z]){letter}[).:]\s*{re.escape(text.strip())}(?!\w)"
-    stands = gold == letter and text and re.search(option, normal_form(problem))
-    return letter if stands else answer
+    text = _FONT_OF_OPTION.sub(r" \1 ", problem)
+    found = [*_OPTION.finditer(text)]
+    letters = "".join(each[1] or each[2] for each in found)
+    at = letters.rfind("AB")
+    if at < 0:
+        return {}
+    ends = [each.start() for each in found[at + 1 :]] + [len(text)]
+    options = zip("ABCDEFGHIJ", letters[at:], found[at:], ends, strict=False)
+    texts = (
+        (letter, text[each.end() : end]) for name, letter, each, end in options if name == letter
+    )
+    return {
+        letter: normal_form(_AROUND.sub("", _AROUND.sub("", behind).partition("\n")[0]))
+        for letter, behind in texts
+    }
 
 
 def is_asked(name: Part, problem: str) -> bool:
@@ -254,23 +368,74 @@ def names_another(gold: Part, answer: Part, problem: str) -> bool:
     """
     if is_named(gold) or gold.kind == "relation" or any(map(is_named, gold.parts)):
         return False
-    if answer.kind == "relation" and not ORDERS.isdisjoint(answer.marks.split()):
-        letters = [each.text for each in answer.parts if re.fullmatch("[a-z]", each.text)]
-        asked = [each for each in said(problem).asked if re.fullmatch("[a-z]", each)]
+    if answer.kind == "relation" and not _OF_A_LETTER.isdisjoint(answer.marks.split()):
+        letters = [each.text for each in answer.parts if is_letter(each.text)]
+        asked = [each for each in said(problem).asked if is_letter(each)]
         known = letters and (letters[0] in asked if asked else _stands(letters[0], problem))
         return bool(letters and problem and not known)
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem) for each in answer.parts)
-    if not is_named(answer):
-        return False
-    name = spaceless(answer.parts[0].text)
+    return is_named(answer) and is_other_name(spaceless(answer.parts[0].text), problem)
+
+
+def is_other_name(name: str, problem: str) -> bool:
+    """Whether a problem asks for something else than a name says.
+
+    >>> problem = "Let $AB=5$. How large is the area?"
+    >>> [is_other_name(name, problem) for name in ("AB", "perimeter", "area", "S")]
+    [True, True, False, False]
+    """
+    question = question_of(problem)
     if len(name) > 2 and name.isalpha() and not name.isupper() and problem:
-        return name.lower() not in _ALWAYS and name.lower() not in problem.lower()
+        return name.lower() not in _ALWAYS and name.lower() not in question.lower()
     wanted = said(problem).asked
     names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
         return not any(_may_be(_bare(name), _bare(each)) for each in names)
-    return bool(wanted) and _stands(name, problem) and not any(map(_RELATION.search, wanted))
+    if _SEGMENT.match(name) and re.search(
+        r"\b(?:area|volume|perimeter|how many)\b", question, re.I
+    ):
+        return True
+    known = wanted and _stands(name, problem) and not any(map(_RELATION.search, wanted))
+    return bool(known or _is_given(name, problem))
+
+
+def _is_given(name: str, problem: str) -> bool:
+    """Whether a problem says which number a name is."""
+    written = re.sub(r"(?<=[a-z])(?=[A-Z])", r"\\s*", re.escape(name))
+    given = r"(?<![\w\\+*/^})-])" + written + r"\s*=\s*-?[\d.]"
+    return re.search(given, normal_form(problem)) is not None
+
+
+@lru_cache(maxsize=1024)
+def question_of(problem: str) -> str:
+    """Return what a problem asks, without conditions, and all that stands behind it.
+
+    >>> question_of("If 20% of 50 are gone, how many are left? Give a number.")
+    'how many are left? Give a number.'
+    """
+    sentences = _SENTENCE.split(problem.strip())
+    for asks in _QUESTIONS:
+        for at, sentence in reversed([*enumerate(sentences)]):
+            if found := asks.search(sentence):
+                asked = _GIVEN.sub("", sentence[found.start() :])
+                return " ".join([asked, *sentences[at + 1 :]])
+    return problem
+
+
+def said_of_marks(problem: str) -> str:
+    """Return what in a problem may ask for a mark: a count has the marks of its noun only.
+
+    >>> said_of_marks("20% of 50 are gone. How many apples are left?")
+    'apples '
+    """
+    question = question_of(problem)
+    if count := _COUNT.search(question):
+        return count[1]
+    asked = said(problem).asked
+    if _MEASURE.search(question) or (asked and all(map(_SEGMENT.match, asked))):
+        return _AMOUNT.sub(" ", question)
+    return problem
 
 
 def _stands(name: str, problem: str) -> bool:

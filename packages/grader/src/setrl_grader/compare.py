@@ -31,7 +31,7 @@ from setrl_grader.marks import (
     is_words,
     same_words,
 )
-from setrl_grader.names import are_points, is_name, is_named, value_of
+from setrl_grader.names import are_points, is_letter, is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
@@ -183,7 +183,7 @@ def _shape(part: Part) -> _Shape:
         name, value = part.parts
         shape = _shape(value)
         whole = len(shape.items) > 1 and shape.brackets
-        element = marks == {r"\in"} and value.tree is None and re.fullmatch("[a-zA-Z]", name.text)
+        element = marks == {r"\in"} and value.tree is None and is_letter(name.text)
         if element or (
             marks == {"="} and whole and (is_name(name) or _LETTERS.fullmatch(name.text))
         ):

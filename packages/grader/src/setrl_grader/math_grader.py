@@ -15,10 +15,12 @@ from setrl_grader.asked import (
     Said,
     is_asked,
     names_another,
+    options_of,
     problem_of,
     said,
+    said_of_marks,
     stem_of,
-    without_option,
+    without_noun,
 )
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -33,7 +35,7 @@ from setrl_grader.forms import (
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
-from setrl_grader.marks import choice_of
+from setrl_grader.marks import choice_of, is_value
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
@@ -55,11 +57,17 @@ from setrl_grader.units import one_name, split_currency, split_money, split_unit
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?"
-    r"|for (?:all|every|any)(?: (?:real|positive|nonzero|natural|numbers?))* [a-z])\Z"
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|(?:for|where) (?:all|every|any|each) ?"
+    r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
+_DOMAIN = re.compile(
+    r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
+)
+_WIDE = {"real", "complex", "number", "numbers", "values"}
+_FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
+_POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
+_IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
-_SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
 
 
 @dataclass(frozen=True)
@@ -172,7 +180,7 @@ class MathGrader(Grader):
             answer = self.read(text, kind=kind)
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = turned(normal_form(stated), kind)
-        gold_form = turned(_exact(written, kind), kind)
+        gold_form = turned(_exact(written, kind, problem=problem), kind)
         answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
@@ -183,9 +191,12 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _one_value(gold_form, _exact(answer, kind, about=False))
+        answer = _one_value(gold_form, _exact(answer, kind, about=False, problem=problem))
         answer = _without_sum(gold_form, answer, problem)
-        answer = without_option(gold_form, answer, problem)
+        chosen = _chosen(gold_form, answer, options_of(problem))
+        if chosen is None:
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
+        answer = without_noun(gold_form, chosen, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
@@ -205,12 +216,13 @@ class MathGrader(Grader):
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        mark = unsaid_mark(gold, answer, problem)
+        mark = unsaid_mark(gold, answer, said_of_marks(problem))
         numbers = [read_number(value_of(parse(text)).text) for text in (gold, answer)]
         if mark != "%" or None in numbers:
             return bool(mark)
         right, given = (_unmarked(number) for number in numbers if number)
-        return not equal_numbers(right, given, self.relative_tolerance)
+        is_part = abs(right.value) <= 1 and equal_numbers(right, given, self.relative_tolerance)
+        return not is_part
 
     def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
@@ -360,9 +372,7 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     name, value = part.parts
     if is_asked(name, problem):
         return value.text
-    stands = spaceless(name.text) in spaceless(normal_form(problem))
-    asked = stands if problem else not re.search("[t-z]", name.text)
-    is_sum = asked and _SUM.match(spaceless(name.text))
+    is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
@@ -398,6 +408,29 @@ def _is_solved(gold: Part, answer: Part) -> bool:
     return None in sides or spaceless(gold.parts[0].text) in sides
 
 
+def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
+    """Return the letter of a choice or of a value, or the option if the gold has no letter.
+
+    It is None if a value behind the letter is another option's.
+
+    >>> options = {"A": "45", "B": "66"}
+    >>> [_chosen("B", text, options) for text in ("B. 66", "66", "B. 45")]
+    ['B', 'B', None]
+    >>> _chosen("66", "B", options)
+    '66'
+    """
+    letter, text = choice_of(answer) or ("", "")
+    option = options.get(letter)
+    right = choice_of(gold)
+    if right and same_text(options.get(right[0], ""), answer):
+        return right[0]
+    if option is None or (right and right[1]):
+        return answer
+    if text and not (same_text(option, text) or judged(option, text, 0.0, False).equal):
+        return None if is_value(text) else answer
+    return letter if right else option
+
+
 def _changed(form: str) -> list[str]:
     r"""Return a gold with other numbers or another letter in it, which are wrong answers.
 
@@ -428,19 +461,37 @@ def _listed(text: str, gold: str) -> str | None:
     return normal_form(", ".join(boxes.answers))
 
 
-def _exact(stated: str, kind: str, about: bool = True) -> str:
+def _is_narrower(domain: str | None, problem: str) -> bool:
+    r"""Whether "for all natural x" says of which x, and the problem does not.
+
+    >>> problem = r"Find all $f: \mathbb{R}^+ \to \mathbb{R}^+$."
+    >>> [_is_narrower(text, problem) for text in ("x", r"x\in \mathbb{R}^+", "x>0", "natural x")]
+    [False, False, False, True]
+    """
+    found = _DOMAIN.match(domain or "")
+    if not found:
+        return True
+    text = re.sub(r"[{}\s]", "", normal_form(problem))
+    limits = re.sub(r"[{}\s]|\\in(?![a-z])", "", found["of"] or "")
+    if _FROM_ZERO.match(limits):
+        return _POSITIVE.search(text) is None
+    words = {*re.findall("[a-z]{3,}", found["words"])} - _WIDE
+    return limits not in text or not all(word.removesuffix("s") in text for word in words)
+
+
+def _exact(stated: str, kind: str, about: bool = True, problem: str = "") -> str:
     """Return what is stated before it says how much that is about; x ≈ 2.35 is x = 2.35.
 
     If the gold declares a value, AB = CD names the value CD.
     """
-    stated = _REMARK.sub("", stated)
+    stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
+    stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"\approx"):
         exact, rounded = (each.text for each in part.parts)
-        if not exact:
-            return rounded
-        if is_name(part.parts[0]):
-            return f"{exact}={rounded}"
+        if not exact or is_name(part.parts[0]):
+            named = f"{exact}={rounded}" if exact else rounded
+            return named if about or "." in rounded else stated  # about 30 is not 30
         if about:
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
