@@ -96,7 +96,7 @@ _FORM = re.compile(  # words that ask for the form of the gold
     r"|\breduced? (?:the |your |to |fraction|form)|\b(?:common|single) (?:fraction|logarithm)"
     r"|\bas an? (?:polynomial|product)|\brational denominator|\brationali[sz]|\bradical form"
     r"|\bfactor(?:i[sz]e|i[sz]ed|ed)?\b(?=\s*[:$\\]| completely| form)|\bin (?:degrees|radians)\b"
-    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[a-zA-Z]+\s*=",
+    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[\w+^ -]*=",
     re.IGNORECASE,
 )
 _NOTATION = re.compile(
