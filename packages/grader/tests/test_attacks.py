@@ -93,6 +93,11 @@ def test_what_is_around_a_box_may_be_what_is_asked_for(problem, gold, text, grad
     assert grader.grade(text, gold, prompt=problem).correct
 
 
+@pytest.mark.parametrize(("gold", "answer", "right"), cases.CHAINS)
+def test_a_chain_of_equal_constants_is_its_value(gold, answer, right, grader):
+    assert grader.grade(boxed(answer), gold).correct is right
+
+
 def test_golds_accept_themselves_and_no_changed_copy(grader):
     golds = sorted(
         {gold for _, gold, _ in listed(cases.WRONG) + listed(cases.RIGHT)} - {"NaCl", "3e-1"}

@@ -82,7 +82,46 @@ _INTERVAL = re.compile(
     r"|\\(?:[lg]e|[lg]eq|[lg]eqslant|[lg]t)(?![a-z])",
     re.IGNORECASE,
 )
-_RATIO = re.compile(r"\bratio|\bproportion|\bscale|\d\s*:\s*\d|[a-zA-Z]:[a-zA-Z]")
+_ROUNDED = re.compile(  # asks for a decimal; a round of a game does not
+    r"\bdecimal|\bnearest\b|\bapprox|\bround(?:ed|ing)?\s+(?:to|off|up|down|your|it|the answer)"
+    r"\b|\bsignificant (?:figure|digit)|\bestimat|\\approx|≈",
+    re.IGNORECASE,
+)
+_EXACT = re.compile(
+    r"\bexact\b|\bnot a decimal|\bin terms of \W*(?:\\pi|pi|π)|\bradical form|\bcommon fraction",
+    re.IGNORECASE,
+)
+_FORM = re.compile(  # words that ask for the form of the gold
+    r"\bsimplify\b|\bsimplest\b|\bsimplified form|\blowest terms|\bas far as|\blike terms|\bexpand"
+    r"|\breduced? (?:the |your |to |fraction|form)|\b(?:common|single) (?:fraction|logarithm)"
+    r"|\bas an? (?:polynomial|product)|\brational denominator|\brationali[sz]|\bradical form"
+    r"|\bfactor(?:i[sz]e|i[sz]ed|ed)?\b(?=\s*[:$\\]| completely| form)|\bin (?:degrees|radians)\b"
+    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[a-zA-Z]+\s*=",
+    re.IGNORECASE,
+)
+_NOTATION = re.compile(
+    r"\b(?:common|improper) fraction|\b(?:as|to) an? (?:fraction|decimal|percent)|\bmixed number"
+    r"|\bscientific notation",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(  # asks for an interval, also where points are in the problem
+    r"\b(?:intervals?|inequalit\w+|range|domain)\b|\bfor (?:what|which)\b"
+    r"|\b(?:all|what|which) (?:the )?(?:possible )?(?:real )?values of"
+    r"|\ball \W{0,3}\w\W{0,3} (?:such|so) that",
+    re.IGNORECASE,
+)
+_OF_POINTS = re.compile(
+    r"\b(?:points?|pairs?|coordinates|vertex|midpoint|system of equations|system \W)", re.IGNORECASE
+)
+_RATIO = re.compile(  # behind what asks
+    r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b[^.,?;]*?"
+    r"(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
+    re.IGNORECASE,
+)
+_SOLVED = re.compile(
+    r"\bsolve [^.]*\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
+    re.IGNORECASE,
+)
 _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
@@ -153,6 +192,10 @@ class Said(NamedTuple):
         in_order: Whether the members of a list are asked for in an order.
         ratio: Whether it is about a ratio, so that 2:4 is 1:2, and no score.
         units: The one name of each unit in which it asks for the answer.
+        rounded: Whether it asks for a decimal, so that one may round the gold.
+        solved: Whether it asks to solve for a letter.
+        form: Whether words ask for the form of the gold, "in lowest terms".
+        notation: Whether they ask for a kind of number, "as a decimal".
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -166,6 +209,10 @@ class Said(NamedTuple):
     first: tuple[str, ...] = ()
     ratio: bool = False
     units: frozenset[str] = frozenset()
+    rounded: bool = False
+    form: bool = False
+    solved: bool = False
+    notation: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -182,6 +229,9 @@ def said(problem: str) -> Said:
     tuples = [*filter(None, map(_tuple_of, formulas))]
     asked, direct = _asked(problem)
     group = "all" * bool(_NO_PRODUCT.search(problem))
+    is_range = _RANGE.search(problem) or (
+        _INTERVAL.search(problem) and not _OF_POINTS.search(problem)
+    )
     letters = {"e", "i"}.intersection(formulas) if not _CONSTANT.search(problem) else ()
     return Said(
         asked=asked,
@@ -189,10 +239,14 @@ def said(problem: str) -> Said:
         letters=frozenset(map(LETTERS_AS.__getitem__, letters)),
         ordered=group or "capitals" * bool(_MATRICES.search(problem)),
         complex=bool(_COMPLEX.search(problem)),
-        points=direct or not _INTERVAL.search(problem),
+        points=direct or not is_range,
         in_order=bool(_IN_ORDER.search(question_of(problem))),
         ratio=bool(_RATIO.search(problem)),
         units=_units_of(problem),
+        rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
+        solved=bool(_SOLVED.search(problem)),
+        form=bool(_FORM.search(problem)),
+        notation=bool(_NOTATION.search(problem)),
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)) + _ALONE.findall(problem))),
     )
 

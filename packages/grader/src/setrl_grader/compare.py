@@ -269,7 +269,8 @@ class _Comparison:
         cycles = [MARKS["a permutation"].read(spaceless(one)) for one in (gold, answer)]
         if None not in cycles:  # their brackets are part of the mark
             return Finding(cycles[0] == cycles[1], "mark", gold, answer)
-        ours, theirs = self._alike(_shape(gold_part), _shape(answer_part))
+        point = self._is_point(gold_part)
+        ours, theirs = self._alike(_shape(gold_part), _shape(answer_part), point)
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):
             return Finding(False, "brackets", gold, answer)  # a set is not its only member
@@ -372,7 +373,7 @@ class _Comparison:
             return Finding(False, "two readings", gold.text, answer.text, detail=(ways,))
         return Finding(same, "words" if words else "symbol", gold.text, answer.text)
 
-    def _alike(self, gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
+    def _alike(self, gold: _Shape, answer: _Shape, is_point: bool) -> tuple[_Shape, _Shape]:
         """Return both as tuples, if the gold may be one and one side is a named tuple."""
         if self.kind in ("set", "interval"):
             return gold, answer
@@ -381,7 +382,7 @@ class _Comparison:
                 each if each.brackets or len(each.items) < 2 else each._replace(brackets="()")
                 for each in (gold, answer)
             )
-        return _alike(gold, answer, self.about)
+        return _alike(gold, answer, self.about, is_point)
 
 
 def _of_other_names(gold: Part, answer: Part) -> Finding:
@@ -397,8 +398,9 @@ def _of_other_names(gold: Part, answer: Part) -> Finding:
 def _without_names(gold: Part, answer: Part, equation: bool) -> tuple[Part, Part, bool]:
     """Return both without the names before them, where one has none or both have the same.
 
-    Two different names are two different statements, x = 5 and y = 5, unless one side mentions
-    the other's name: x = 2y and y = x/2 may be the same line, which takes algebra to decide.
+    Two different names are two different statements, x = 5 and y = 5; x = 3y + 2 does not solve
+    for y as y = (x - 2)/3 does. A line may be 2x - y = 1 for y = 2x - 1, but a function f(x) stands
+    alone on a side.
     """
     counts = _equations(gold), _equations(answer)
     named = is_named(gold), is_named(answer)
@@ -408,12 +410,12 @@ def _without_names(gold: Part, answer: Part, equation: bool) -> tuple[Part, Part
         names = [spaceless(each.parts[0].text) for each in (gold, answer)]
         if names[0] == names[1]:
             return value_of(gold), value_of(answer), False
-        values = [spaceless(each.parts[1].text) for each in (gold, answer)]
-        mentioned = names[0] in values[1] or names[1] in values[0]
-        return gold, answer, not (mentioned or _same_function(*names))
+        turned = spaceless(answer.parts[1].text) == names[0]
+        return gold, answer, not (turned or _same_function(*names))
     if any(named) and min(counts) == 0 and not equation:
         return value_of(gold), value_of(answer), False
-    return gold, answer, counts[0] != counts[1]
+    alone = named[0] and "(" in gold.parts[0].text
+    return gold, answer, counts[0] != counts[1] or alone
 
 
 def _same_function(gold: str, answer: str) -> bool:
@@ -422,8 +424,11 @@ def _same_function(gold: str, answer: str) -> bool:
     return bool(found[0] and found[1] and found[0][1] == found[1][1])
 
 
-def _alike(gold: _Shape, answer: _Shape, about: Said) -> tuple[_Shape, _Shape]:
-    """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2)."""
+def _alike(gold: _Shape, answer: _Shape, about: Said, is_point: bool) -> tuple[_Shape, _Shape]:
+    """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2).
+
+    Roots x_1 and x_2 are one only of a point, and no ends of the interval (1, 2).
+    """
     gold, answer = (_with_name_for_all(shape) for shape in (gold, answer))
     named = _named_tuple(gold, about.orders), _named_tuple(answer, about.orders)
     if named[0] and named[1] and "()" in (gold.brackets, answer.brackets):
@@ -435,8 +440,10 @@ def _alike(gold: _Shape, answer: _Shape, about: Said) -> tuple[_Shape, _Shape]:
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
     letters = {name.partition("_")[0] for name in _names_in(found)}
-    if len(letters) == 1 and named[1] and not gold.brackets:
-        return gold, answer  # roots x_1 and x_2
+    known = {*_names_in(found)} <= {*about.first} if not gold.brackets else False
+    known = known or is_point or not about.orders or (*_names_in(found),) in about.orders
+    if named[1] and not (known and (len(letters) > 1 or (gold.brackets and is_point))):
+        return gold, answer
     in_set = other.brackets and len(letters) > 1 and not any(map(is_named, other.items))
     bare = len(other.items) > 1 and not (other.brackets or any(map(is_named, other.items)))
     if not (bare or in_set or other.brackets == "()"):  # in a set nothing says which value is x

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from math import gcd, isqrt, prod
+from math import gcd, inf, isqrt, prod
 
 from setrl_grader.asked import formulas_of
 from setrl_grader.marks import MARKS
@@ -39,22 +39,35 @@ def is_undone(gold: Part, answer: Part) -> bool:
 
     >>> from setrl_grader.grammar import parse
     >>> [is_undone(parse("391"), parse(text)) for text in (r"17\cdot23\cdot1^2", r"\frac{782}{2}")]
-    [True, False]
+    [True, True]
     >>> is_undone(parse("x<2"), parse("2x+3<7")), is_undone(parse("y=x"), parse("2y=2x"))
     (True, False)
     """
     ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
+    if not _set_operations(answer) <= _set_operations(gold):
+        return True
     solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
-    known = (tree for tree in theirs if not has(tree, {"apply", "word"}))
-    left = {_kind_left(each) for tree in known for each in walk(tree) if not letters_of(each)}
+    known = [each for tree in theirs if not has(tree, {"apply", "word"}) for each in walk(tree)]
+    left = {_kind_left(each) for each in known if not letters_of(each)}
+    left |= {"quotient" for each in known if _is_quotient_left(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
     angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
     if numbers and not angles and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
+    given = [each for tree in ours for each in walk(tree)]
+    kinds = {"quotient" for each in given if gold.kind == "ratio" or _is_quotient_left(each)}
+    return not left <= {"", *kinds, *map(_kind_left, given)}
+
+
+def _set_operations(part: Part) -> set[str]:
+    """Return the signs between sets that leave something to do; \u211d without points is a set."""
+    signs = {*part.marks.split()} & {r"\cap", r"\setminus"} if part.kind == "union" else set()
+    if part.kind == "union" and (part.parts[0].tree or part.parts[-1].kind == "{}"):
+        signs -= {r"\setminus"}
+    return signs.union(*map(_set_operations, part.parts))
 
 
 def is_another_form(gold: Part, answer: Part) -> bool:
@@ -62,6 +75,46 @@ def is_another_form(gold: Part, answer: Part) -> bool:
     name = _name_of(gold)
     same = _form_of(gold, name) == _form_of(answer, name)
     return not (same and _unreduced(answer) <= _unreduced(gold))
+
+
+def is_another_notation(gold: Part, answer: Part) -> bool:
+    """Whether two numbers are written as different kinds: 2.75, 11/4, 2¾; 3.0 is whole."""
+    kinds = _notation(gold), _notation(answer)
+    return bool(kinds[0] and kinds[1]) and kinds[0] != kinds[1]
+
+
+def in_same_notation(gold: Part, answer: Part) -> bool:
+    """Whether both are numbers, written as the same kind."""
+    return bool(_notation(gold)) and _notation(gold) == _notation(answer)
+
+
+def asks_for_notation(gold: Part, problem: str) -> bool:
+    """Whether a number of a problem is the gold, written as another kind: 2.75 for 2¾."""
+    value = _number(gold)
+    others = (each for each in formulas_of(problem) if each.kind != "percent")
+    return any(is_another_notation(gold, each) and _number(each) == value for each in others)
+
+
+def _number(part: Part) -> Fraction | None:
+    tree = _value_tree(part)
+    number = literal(tree) if tree else None
+    return number and number.value
+
+
+def _value_tree(part: Part) -> Tree | None:
+    part = value_of(part)
+    return part.parts[0].tree if part.kind == "percent" else part.tree
+
+
+def _notation(part: Part) -> str:
+    """Return the kind of a number, "whole", "decimal", "/", "mixed", …; "" of all else."""
+    tree, value = _value_tree(part), _number(part)
+    if tree is None or value is None:
+        return ""
+    bare = tree.parts[0] if tree.op == "-" else tree
+    if bare.op != "number":
+        return bare.text or bare.op
+    return "whole" if value.denominator == 1 else "decimal"
 
 
 def in_other_forms(gold: Part, problem: str) -> Iterator[Part]:
@@ -128,6 +181,8 @@ def _name_of(part: Part) -> str:
 
 def _form_of(part: Part, name: str) -> tuple[object, ...]:
     """Return the form of a statement, without the name that the gold has, or of any name."""
+    if part.kind == "percent":
+        return _form_of(part.parts[0], name)
     if name in ("", _name_of(part)):
         part = value_of(part)
     if part.tree is not None:
@@ -151,13 +206,23 @@ def _form(tree: Tree) -> tuple[object, ...]:
 
 def _form_of_factor(tree: Tree) -> tuple[object, ...]:
     if tree.op == "+":
-        below = any(
-            sign < 0 and letters_of(each) for t in _terms(tree) for each, sign in _factors(t)
-        )
-        return "+", below
+        terms = [*_terms(tree)]
+        below = any(sign < 0 and letters_of(each) for t in terms for each, sign in _factors(t))
+        return "+", below, _degree(tree)
     if tree.op == "^":
         return "^", _form(tree.parts[0]), _key_of(tree.parts[1])
     return tree.op, tree.text, *map(_form, tree.parts)
+
+
+def _degree(tree: Tree) -> float:
+    """Return the degree of a polynomial; infinity for what is none."""
+    if tree.op == "letter" or not letters_of(tree):
+        return float(tree.op == "letter")
+    degrees = [*map(_degree, tree.parts)]
+    exponent = whole(tree.parts[1]) if tree.op == "^" else None
+    if exponent is not None:
+        return degrees[0] * abs(exponent)
+    return {"+": max, "-": max, "*": sum, "/": sum}.get(tree.op, lambda _: inf)(degrees)
 
 
 def _form_of_number(tree: Tree) -> tuple[object, ...]:
@@ -217,6 +282,8 @@ def _reducible(tree: Tree) -> Iterator[str]:
         tree.op == "/" and tree.parts[1].text == "1"
     ):
         yield "fraction"
+    if any(sign < 0 and has(each, {"root"}) for each, sign in factors):
+        yield "root below"
     others = [each for each, _ in factors if not _is_of_numbers(each)]
     sums = [[*_terms(each)] for each in others if each.op == "+"]
     contents = [[_coefficient([*_factors(term)], 1) for term in terms] for terms in sums]
@@ -305,12 +372,21 @@ def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
     return (each for each in _flat(term) if not _is_rational(each[0]))
 
 
+def _is_quotient_left(tree: Tree) -> bool:
+    """Whether a quotient of whole numbers is a whole number: 290/2, 4x/2; 2/4 is a value."""
+    if tree.op != "/" or tree.text:
+        return False
+    factors = [*_factors(tree)]
+    top, bottom = (_coefficient(factors, sign) for sign in (1, -1))
+    return tree.parts[1].text == "1" or (bottom > 1 and top % bottom == 0)
+
+
 def _is_power_left(base: Tree, exponent: Tree) -> bool:
-    """Whether a power can be carried out: (1 + √2)², i², 5¹; 3¹⁰, e² and 2^{1/3} are values."""
+    """Whether a power can be carried out: 3¹⁰, (1 + √2)², i²; e², 2^{1/3} and 10⁸ are values."""
     if exponent.text in ("0", "1") or base.text in ("0", "1"):
         return True
     bare = base.parts[0] if base.op == "-" else base
-    value = (_is_rational(bare) and bare.op != "^") or (bare.op == "constant" and bare.text != "i")
+    value = bare.text == "10" or (bare.op == "constant" and bare.text != "i")
     return whole(exponent) is not None and not (value or _kind_left(bare) in ("count", "function"))
 
 

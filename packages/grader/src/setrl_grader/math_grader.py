@@ -27,15 +27,18 @@ from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.forms import (
+    asks_for_notation,
     in_other_forms,
+    in_same_notation,
     is_another_form,
+    is_another_notation,
     is_copied,
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
 from setrl_grader.marks import choice_of, is_value
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import are_points, is_name, turned, value_of
+from setrl_grader.names import are_points, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
@@ -50,8 +53,15 @@ from setrl_grader.stated import (
     is_taken_back,
     type_of,
 )
-from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
-from setrl_grader.units import UNITS, one_name, split_money, split_unit, unsaid_mark
+from setrl_grader.trees import Part, Tree, exact_value, has, has_modulus, letters_of
+from setrl_grader.units import (
+    UNITS,
+    one_name,
+    split_currency,
+    split_money,
+    split_unit,
+    unsaid_mark,
+)
 
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
@@ -196,9 +206,8 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _without_sum(
-            gold_form, _exact(answer, kind, about=False, problem=problem), problem
-        )
+        answer = _one_value(gold_form, _exact(answer, kind, about=False, problem=problem))
+        answer = _without_sum(gold_form, answer, problem)
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
@@ -213,8 +222,11 @@ class MathGrader(Grader):
         reason = _reason(found)
         if problem and reason == Reason.EQUAL and self._has_mark(written, answer, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, "unit", gold_form, answer))
+        if problem and reason == Reason.EQUAL and not (about.rounded or "." in gold_form):
+            exact = judged(gold_form, answer, 0, *settings[1:], kind, about)
+            reason = Reason.EQUAL if exact.equal else Reason.UNEVALUATED
         if problem and reason == Reason.EQUAL:
-            reason = self._of_problem(gold_form, answer, stem_of(problem), kind)
+            reason = self._of_problem(gold_form, answer, stem_of(problem), kind, about)
         return Grade(reason, answer, found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
@@ -230,15 +242,21 @@ class MathGrader(Grader):
             return marked.value != 100 * bare.value
         return not (asked and bare.value == marked.value)
 
-    def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
+    def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
-
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
-        asked = is_another_form(*parts) and _asks_for_form(
-            gold, problem, self.relative_tolerance, kind
-        )
+        if about.solved and is_named(parts[0]) and not _is_solved(*parts):
+            return Reason.UNEVALUATED
+        if choice_of(gold) or choice_of(answer):
+            return Reason.EQUAL
+        bare = [parse(split_unit(split_currency(text)[0])[0]) for text in (gold, answer)]
+        form, notation = is_another_form(*bare), is_another_notation(*bare)
+        if not (form or notation):
+            return Reason.EQUAL
+        asked = about.notation or asks_for_notation(bare[0], problem) or (form and about.form)
+        asked = asked or (form and _asks_for_form(gold, problem, self.relative_tolerance, kind))
         return Reason.UNEVALUATED if asked else Reason.EQUAL
 
     def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
@@ -374,6 +392,38 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
+
+
+def _one_value(gold: str, answer: str) -> str:
+    r"""Return one of several constants that are all equal: in the gold's notation, or the last.
+
+    >>> _one_value("145", r"x=\frac{290}{2}=145"), _one_value("2", "1+1=3")
+    ('x=145', '1+1=3')
+    """
+    part, right = parse(answer, gold), parse(gold)
+    chain = part.kind == "relation" and {*part.marks.split()} == {"="}
+    named = chain and is_name(part.parts[0])
+    sides = part.parts[named:] if chain or (part.kind, part.marks) == ("list", "or") else ()
+    trees = [each.parts[0].tree if each.kind == "percent" else each.tree for each in sides]
+    constants = all(
+        tree and not (letters_of(tree) or has(tree, {"apply", "word"})) for tree in trees
+    )
+    if len(sides) < 2 or not constants or value_of(right).kind in ("relation", "list", "text"):
+        return answer
+    last = sides[-1]
+    values = {each.tree and exact_value(each.tree, {}) for each in sides}  # 15·23 may be a size
+    pairs = ((last.text, each.text, 0, False, True) for each in sides[:-1])
+    if (len(values) > 1 or None in values) and not all(judged(*each).equal for each in pairs):
+        return answer
+    alike = (each for each in reversed(sides) if in_same_notation(right, each))
+    value = next(alike, last).text
+    return f"{part.parts[0].text}={value}" if named else value
+
+
+def _is_solved(gold: Part, answer: Part) -> bool:
+    """Whether an equation has the gold's name alone on a side; all else needs no name."""
+    sides = [spaceless(each.text) for each in answer.parts] if answer.marks == "=" else [None]
+    return None in sides or spaceless(gold.parts[0].text) in sides
 
 
 def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
