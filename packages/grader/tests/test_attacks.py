@@ -83,6 +83,16 @@ def test_texts_that_state_the_gold(gold, text, grader):
     assert grader.grade(text, gold).correct
 
 
+@pytest.mark.parametrize(("problem", "gold", "text"), cases.WRONG_TEXTS_TO_PROBLEMS)
+def test_what_is_around_a_box_belongs_to_the_answer(problem, gold, text, grader):
+    assert grader.grade(text, gold, prompt=problem).correct is False
+
+
+@pytest.mark.parametrize(("problem", "gold", "text"), cases.RIGHT_TEXTS_TO_PROBLEMS)
+def test_what_is_around_a_box_may_be_what_is_asked_for(problem, gold, text, grader):
+    assert grader.grade(text, gold, prompt=problem).correct
+
+
 @pytest.mark.parametrize(("gold", "answer", "right"), cases.CHAINS)
 def test_a_chain_of_equal_constants_is_its_value(gold, answer, right, grader):
     assert grader.grade(boxed(answer), gold).correct is right

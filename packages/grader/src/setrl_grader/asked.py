@@ -50,7 +50,7 @@ _SIDES = re.compile(  # what is between the lines of a display
 )
 _ASKS = (
     r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?"
-    r"|for\s+which(?=\s+(?:real\s+)?(?:values?|numbers?)\b))\b"
+    r"|range\s+of|for\s+which(?=\s+(?:real\s+)?(?:values?|numbers?)\b))\b"
 )
 _NOUN = (  # what may be said of a name that is asked for
     r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
@@ -134,30 +134,10 @@ _TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _NO_UNIT = frozenset(["in", "unit", "person", "student", "way", "point", "degree", "$", "cent"])
 _POWERS = (("area", "^2"), ("volume", "^3"))
 _NOUNS = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
-_NO_WORDS = frozenset(
-    [
-        "not",
-        "no",
-        "or",
-        "and",
-        "than",
-        "less",
-        "half",
-        "double",
-        "twice",
-        "dozen",
-        "hundred",
-        "thousand",
-        "million",
-        "billion",
-        "trillion",
-        "percent",
-        "minus",
-        "negative",
-        "squared",
-        "cubed",
-    ]
-)
+_NO_WORDS = {  # which change a number
+    *("not", "no", "or", "and", "than", "less", "half", "double", "twice", "dozen", "hundred"),
+    *("thousand", "million", "billion", "trillion", "percent", "minus", "negative", "squared"),
+}
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
@@ -167,7 +147,7 @@ _KIND = re.compile(
 )
 _QUESTIONS = (
     re.compile(r"\b(?:find|determine|compute|calculate|evaluate|solve|what|how)\b", re.IGNORECASE),
-    re.compile(r"\b(?:give|state|express|write|which)\b", re.IGNORECASE),
+    re.compile(r"\b(?:give|state|express|write|which|put|list|sort)\b", re.IGNORECASE),
 )
 _GIVEN = re.compile(r",?\s+(?:if|given|when|where|knowing|such that|so that)\b.*", re.I | re.S)
 _NO_NOUN = (
@@ -186,7 +166,7 @@ _AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degre
 _OF_A_LETTER = ORDERS | {r"\in"}
 _ALWAYS = frozenset(["answer", "ans", "total"])
 _NAMED = (  # quantities that a problem asks for in words, in their order
-    r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width"
+    r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width|distance"
     r"|height|radius|area|perimeter|sum|product|cent(?:er|re))"
 )
 _IN_ORDER = re.compile(
@@ -371,11 +351,21 @@ def names_another(gold: Part, answer: Part, problem: str) -> bool:
     if answer.kind == "relation" and not _OF_A_LETTER.isdisjoint(answer.marks.split()):
         letters = [each.text for each in answer.parts if is_letter(each.text)]
         asked = [each for each in said(problem).asked if is_letter(each)]
-        known = letters and (letters[0] in asked if asked else _stands(letters[0], problem))
+        known = (
+            letters
+            and not _is_of_the_other(letters[0], problem)
+            and (letters[0] in asked if asked else _stands(letters[0], problem))
+        )
         return bool(letters and problem and not known)
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem) for each in answer.parts)
     return is_named(answer) and is_other_name(spaceless(answer.parts[0].text), problem)
+
+
+def _is_of_the_other(letter: str, problem: str) -> bool:
+    """Whether a domain is said of y, or a range of x."""
+    other = r"\bdomain\b" if letter == "y" else r"\brange of (?:the f|\$?[yf]\b)"
+    return letter in ("x", "y") and re.search(other, question_of(problem)) is not None
 
 
 def is_other_name(name: str, problem: str) -> bool:
@@ -400,11 +390,21 @@ def is_other_name(name: str, problem: str) -> bool:
     return bool(known or _is_given(name, problem))
 
 
+def leads_to_another(gold: Part, name: str, problem: str) -> bool:
+    """Whether a known name before a box is not the one asked for: y = [5] to "find x"."""
+    part = parse(f"{name}=0")
+    known = problem and is_named(part) and (_stands(name, problem) or re.search(r"\(\d", name))
+    return bool(known) and names_another(gold, part, problem)
+
+
 def _is_given(name: str, problem: str) -> bool:
     """Whether a problem says which number a name is."""
-    written = re.sub(r"(?<=[a-z])(?=[A-Z])", r"\\s*", re.escape(name))
-    given = r"(?<![\w\\+*/^})-])" + written + r"\s*=\s*-?[\d.]"
+    given = r"(?<![\w\\+*/^})-])" + _written(name) + r"\s*=\s*-?[\d.]"
     return re.search(given, normal_form(problem)) is not None
+
+
+def _written(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", r"\\s*", re.escape(name))
 
 
 @lru_cache(maxsize=1024)
@@ -415,8 +415,9 @@ def question_of(problem: str) -> str:
     'how many are left? Give a number.'
     """
     sentences = _SENTENCE.split(problem.strip())
-    for asks in _QUESTIONS:
-        for at, sentence in reversed([*enumerate(sentences)]):
+    numbered = [*enumerate(sentences)]
+    for asks, order in zip(_QUESTIONS, (reversed(numbered), numbered), strict=True):
+        for at, sentence in order:
             if found := asks.search(sentence):
                 asked = _GIVEN.sub("", sentence[found.start() :])
                 return " ".join([asked, *sentences[at + 1 :]])
@@ -439,7 +440,8 @@ def said_of_marks(problem: str) -> str:
 
 
 def _stands(name: str, problem: str) -> bool:
-    return bool(re.search(rf"(?<![A-Za-z\\]){re.escape(name)}(?![A-Za-z(])", normal_form(problem)))
+    found = rf"(?<![A-Za-z\\]){_written(name)}(?![A-Za-z(])"
+    return re.search(found, normal_form(problem)) is not None
 
 
 def _may_be(name: str, asked: str) -> bool:

@@ -54,6 +54,7 @@ _COUNTER = re.compile(
 )
 _NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
+_SETS_LEFT = re.compile(r"[])]\s*\\(?:cap|setminus)\s*[(\[]")
 _LETTERS = re.compile(r"\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)")  # (x, y) before a pair
 _NO_BRACKETS = {"expression", "text", "relation", "union", "ratio", "percent", "builder"}
 _ONE_LETTER_UNIT = re.compile(r"\d\s+([a-zA-Z])\Z")  # 5 m, which may be a product
@@ -109,6 +110,8 @@ def refusal(gold: str, answer: str) -> str | None:
     if same_text(gold, answer):
         return None
     if _UNEVALUATED.search(answer) and not _UNEVALUATED.search(gold):
+        return "unevaluated"
+    if _SETS_LEFT.search(answer.rpartition("=")[2]) and not _SETS_LEFT.search(gold):
         return "unevaluated"
     ours, theirs = parse(gold), parse(answer, gold)
     is_number = read_number(value_of(ours).text) is not None
@@ -492,10 +495,10 @@ def _is_turned(shape: _Shape, about: Said) -> bool:
     ranks = [*zip(bases, names, strict=True)]
     if tuple(names) in about.orders or ranks == sorted(ranks):
         return False
-    if about.orders:
+    if about.orders and not {*names} <= {*"xyz"}:
         places = [about.first.index(each) for each in names if each in about.first]
         return len(places) < len(names) or places != sorted(places)
-    return max(bases) - min(bases) == len({*bases}) - 1
+    return bool(about.orders) or max(bases) - min(bases) == len({*bases}) - 1
 
 
 def _names_in(shape: _Shape) -> list[str]:

@@ -14,6 +14,7 @@ from setrl_grader.asked import (
     NOTHING_SAID,
     Said,
     is_asked,
+    leads_to_another,
     names_another,
     options_of,
     problem_of,
@@ -39,9 +40,10 @@ from setrl_grader.marks import choice_of, is_value
 from setrl_grader.modular import equal_rational
 from setrl_grader.names import are_points, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
-from setrl_grader.numbers import Number, equal_numbers, read_number
+from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.stated import (
+    FinalBoxes,
     Gold,
     after_thinking,
     damage,
@@ -52,7 +54,14 @@ from setrl_grader.stated import (
     type_of,
 )
 from setrl_grader.trees import Part, Tree, exact_value, has, has_modulus, letters_of
-from setrl_grader.units import one_name, split_currency, split_money, split_unit, unsaid_mark
+from setrl_grader.units import (
+    UNITS,
+    one_name,
+    split_currency,
+    split_money,
+    split_unit,
+    unsaid_mark,
+)
 
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
@@ -67,6 +76,8 @@ _WIDE = {"real", "complex", "number", "numbers", "values"}
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
 _IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
+_BOUND = re.compile(r"(?:\\[gl]e(?:q|qslant)?|[≤≥])\s*\Z")
+_EXTREME = re.compile(r"min|max|least|greatest|small|larg|most|bound|best|range|inequal", re.I)
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
 
@@ -186,6 +197,10 @@ class MathGrader(Grader):
             answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
             return Grade(answer)
+        boxes = final_boxes(after_thinking(text) or "")
+        if why := _said_around(gold_form, boxes, problem):
+            return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
+        answer = _scaled(answer, boxes.suffix, gold_form + problem)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
@@ -196,7 +211,7 @@ class MathGrader(Grader):
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
-        answer = without_noun(gold_form, chosen, problem)
+        answer = _first_word(gold_form, without_noun(gold_form, chosen, problem))
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
@@ -216,13 +231,16 @@ class MathGrader(Grader):
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        mark = unsaid_mark(gold, answer, said_of_marks(problem))
-        numbers = [read_number(value_of(parse(text)).text) for text in (gold, answer)]
-        if mark != "%" or None in numbers:
+        said = said_of_marks(problem)
+        mark = unsaid_mark(gold, answer, said)
+        one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
+        if not one or not other or one.percent == other.percent:
             return bool(mark)
-        right, given = (_unmarked(number) for number in numbers if number)
-        is_part = abs(right.value) <= 1 and equal_numbers(right, given, self.relative_tolerance)
-        return not is_part
+        bare, marked = (other, one) if one.percent else (one, other)
+        asked = "%" in gold or not mark
+        if abs(bare.value) < 1 or (bare.value == 1 and not asked):
+            return marked.value != 100 * bare.value
+        return not (asked and bare.value == marked.value)
 
     def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
@@ -431,6 +449,18 @@ def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
     return letter if right else option
 
 
+def _first_word(gold: str, answer: str) -> str:
+    """Return the yes or no before its sentence.
+
+    >>> [_first_word("No", text) for text in ("No, it cannot", "No, but yes", "Yes, it can")]
+    ['No', 'No, but yes', 'Yes, it can']
+    """
+    found = re.match(rf"{re.escape(gold)}\s*[,.;:]\s([^\d]*)\Z", answer, re.IGNORECASE)
+    is_word = found and gold.lower() in ("yes", "no", "true", "false")
+    doubt = found and re.search(r"\b(?:yes|no|true|false|but|maybe|or)\b", found[1], re.IGNORECASE)
+    return gold if is_word and not doubt else answer
+
+
 def _changed(form: str) -> list[str]:
     r"""Return a gold with other numbers or another letter in it, which are wrong answers.
 
@@ -451,14 +481,40 @@ def _changed(form: str) -> list[str]:
     return [f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"]
 
 
+def _said_around(gold: str, boxes: FinalBoxes, problem: str) -> str | None:
+    """Return the rule by which the name, the sign or the unit around a box is another one."""
+    name = spaceless(normal_form(boxes.names[0])) if len(boxes.answers) == 1 else ""
+    if name and leads_to_another(parse(gold), name, problem):
+        return "names"
+    if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
+        return "relation"
+    asked = {name for unit in said(problem).units for name in re.split(r"[/^·]", unit)}
+    given = {*re.split(r"[/^]", one_name(boxes.suffix))} if boxes.suffix in UNITS - {"in"} else {""}
+    return "unit" if asked and given != {""} and asked.isdisjoint(given) else None
+
+
+def _scaled(answer: str, suffix: str, known: str) -> str:
+    """Return an answer with the percent sign or the scale behind its box.
+
+    >>> [_scaled("4", suffix, "In thousands?") for suffix in ("million", "thousand", "%", "cm")]
+    ['4 million', '4', '4%', '4']
+    """
+    if suffix in (r"\%", "%", "percent"):
+        return answer if answer.endswith("%") else f"{answer}%"
+    scales = ("dozen", "hundred", "thousand", "million", "billion")
+    return f"{answer} {suffix}" if suffix in scales and suffix not in known else answer
+
+
 def _listed(text: str, gold: str) -> str | None:
     r"""Return several boxes as one list, if only commas are between them and the gold is a list."""
     boxes = final_boxes(after_thinking(text) or "")
     part = parse(gold)
-    members = value_of(part).parts if value_of(part).kind in ("list", "{}") else ()
+    members = value_of(part).parts if value_of(part).kind in ("list", "{}", "()") else ()
     if not boxes.joined or len(members) != len(boxes.answers):
         return None
-    return normal_form(", ".join(boxes.answers))
+    named = all(boxes.names) and all(is_name(parse(normal_form(each))) for each in boxes.names)
+    boxed = zip(boxes.names, boxes.answers, strict=True)
+    return normal_form(", ".join(f"{name}={box}" if named else box for name, box in boxed))
 
 
 def _is_narrower(domain: str | None, problem: str) -> bool:

@@ -25,15 +25,25 @@ _BARE = (  # \boxed 12, \boxed x
 )
 _TOKEN = re.compile(rf"\\(?:boxed|fbox)\s*(?:\{{|{_BARE})|\\.|[{{}}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
-_CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
+_CONNECTING = re.compile(
+    r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*"
+    r"(?:[a-zA-Z]\w?(?:_\{?\w\}?|\(\w+\))?\s*=\s*)?"
+)
 _FONTS = r"(?:text|math)[a-z]*|bf|it|rm|color|underline|displaystyle|left|right|big+[lr]?"
 _BINDS_BEFORE = re.compile(  # a sign, an exponent, the argument of a command
     r"(?:[\d\s=$(){}\[\]]-|\A-|[=\d)}]\s*[-+*/]\s*|[\^_]\s*\{?\s*|\\(?:cdot|times|div|pm|mp)\s*"
+    r"|\d|[<>]\s*|\\(?:neq?|[lg]t)\s*"
     rf"|\\(?!{_FONTS})[a-zA-Z]+\s*(?:\[[^\]]*\]\s*)?(?:\{{[^{{}}]*\}}\s*)?\{{\s*)\Z"
 )
 _BINDS_BEHIND = re.compile(
-    r"\s*(?:[\^_]|!(?!\s*\Z|\s*\n|\s+[A-Z])|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
+    r"\.\d|[a-zA-Z](?=\s*(?:\$|\\\)|[-+*/^=]))|\s*(?:[\^_]|!(?!\s*\Z|\s*\n|\s+[A-Z])|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
+)
+_LEFT = re.compile(r"(?:\A|[$\n,;]|\\[(\[]|\band )\s*([^$\n,;=<>]{1,40}?)\s*=\s*\Z")
+_SUFFIX = re.compile(
+    r"\s*(?:\$|\\\))?\s*(?:(\\?%)|(?:\\(?:text|mathrm)\s*\{\s*)?"
+    r"(?:(percent|dozen|hundred|thousand|million|billion)\b|([a-zA-Z]{2,})\b)"
+    r"|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
 )
 _LEADS = re.compile(r"\banswer\b[^\n\\]*(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
 _CORRECTS = re.compile(
@@ -101,11 +111,23 @@ class FinalBoxes:
             answer"; at most `MAX_BOXES`. Empty if there is no box.
         cut_off: Whether a later box was opened but never closed.
         joined: Whether only punctuation, "and" or "or" is between them, as in a list.
+        names: The left side of an equation whose right side is a box, for each.
+        before: What is before the last of them.
+        behind: What is behind it.
     """
 
     answers: tuple[str, ...]
     cut_off: bool
     joined: bool = False
+    names: tuple[str, ...] = ()
+    before: str = ""
+    behind: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """A percent sign, a scale or a unit right behind the last box."""
+        found = _SUFFIX.match(self.behind)
+        return next(filter(None, found.groups()), "") if found else ""
 
 
 def final_boxes(text: str) -> FinalBoxes:
@@ -131,7 +153,10 @@ def final_boxes(text: str) -> FinalBoxes:
     if any(_is_bound(text, *each) for each in found):
         return FinalBoxes((), cut_off=False)
     joined = all(_is_joint(text, end, start) for (_, end), (start, _) in pairwise(found))
-    return FinalBoxes(tuple(text[start:end] for start, end in found), cut_off=False, joined=joined)
+    answers = tuple(text[start:end] for start, end in found)
+    left = (_LEFT.search(_around(text, *each)[0]) for each in found)
+    names = tuple(each[1] if each else "" for each in left)
+    return FinalBoxes(answers, False, joined, names, *_around(text, *found[-1]))
 
 
 def all_boxes(text: str) -> list[str]:
@@ -166,10 +191,15 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
 
 def _is_bound(text: str, start: int, end: int) -> bool:
     r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
-    begin = text.rfind("\\", 0, start)
-    before = text[max(begin - _LONGEST_GAP, 0) : begin]
-    behind = text[end + (text[end : end + 1] == "}") : end + _LONGEST_GAP]
+    before, behind = _around(text, start, end)
     return bool(_BINDS_BEFORE.search(before) or _BINDS_BEHIND.match(behind))
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return what is before and behind a box whose content has this span."""
+    begin = text.rfind("\\", 0, start)
+    after = end + (text[end : end + 1] == "}")
+    return text[max(begin - _LONGEST_GAP, 0) : begin], text[after : end + _LONGEST_GAP]
 
 
 def _belong_together(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -228,7 +258,8 @@ _DENIES = re.compile(  # right before a box, or before "answer is"
     r"|(?:mistake|error) (?:is|would be)(?: to (?:answer|say|get))?)|n't)"
     rf"{_LITTLE}\\[a-z]*\Z"
     r"|\b(?:not(?! (?:hard|difficult))|never|false|wrong|incorrect|doubt\w*|unlikely|nobody)\b"
-    r".*\b(?:answer|value|result|solution)\s+(?:is|was|be|would be|could be|might be|must be)\b"
+    r".*\b(?:answer|value|result|solution)(?: of [^,.]*)?\s+"
+    r"(?:is|was|be|would be|could be|might be|must be)\b"
     rf"{_LITTLE}\\[a-z]*\Z",
     re.IGNORECASE,
 )
@@ -263,7 +294,9 @@ def is_taken_back(text: str, answer: str) -> bool:
     [True, False]
     """
     before, _, behind = text.rpartition(f"{{{answer}}}")
-    clause = re.split(r",\s|\b(?:and|but)\b", _CLAUSES.split(before[-MAX_LEAD:])[-1])[-1]
+    clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", _CLAUSES.split(before[-MAX_LEAD:])[-1])[
+        -1
+    ]
     if _DENIES.search(clause) or _TAKES_BACK.search(behind[:MAX_LEAD]):
         return True
     said, stated = {*_numbers(answer)}, _STATES.findall(behind)[-1:]
