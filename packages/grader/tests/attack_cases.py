@@ -1799,6 +1799,12 @@ DONE: list[tuple[str, str]] = [
 
 # problem (empty where none decides), gold, answer
 WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    (r"Solve $\sin kx=0$.", r"k\pi", r"n\pi, n\in\mathbb{Z}"),
+    (r"Solve $\sin x=0$.", r"k\pi", r"2n\pi, n\in\mathbb{Z}"),
+    (r"Solve $\sin x=0$.", r"k\pi", r"n\pi"),
+    ("", r"k\pi", r"n\pi, n\in\mathbb{Z}"),
+    ("Find the area to the nearest tenth.", "78.6", r"25\pi\approx 78.5"),
+    ("Find the area to the nearest tenth.", "78.5", r"26\pi\approx 78.5"),
     ("Find the inverse of $f(x)=3x+2$.", r"f^{-1}(x)=\frac{x-2}{3}", "x=3f^{-1}(x)+2"),
     ("Find the inverse of $f(x)=3x+2$.", r"f^{-1}(x)=\frac{x-2}{3}", "3f^{-1}(x)+2=x"),
     ("Find the inverse of $f(x)=3x+2$.", r"f^{-1}(x)=\frac{x-2}{3}", "3f^{-1}(x)=x-2"),
@@ -1907,6 +1913,9 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("For which values of $k$ has $x^2-2x+k$ two real roots?", r"(-\infty,1)", "x<1"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    (r"Solve $\sin x=0$.", r"x=k\pi", r"x=n\pi, n\in\mathbb{Z}"),
+    (r"Solve $\cos x=1$.", r"2n\pi", r"x=2\pi n, \text{ where } n \text{ is an integer}"),
+    (r"Find the area to the nearest tenth.", "78.5", r"25\pi\approx 78.5"),
     ("Find the line.", "y=2x+3", "2x-y+3=0"),
     ("Find the inverse.", r"f^{-1}(x)=\frac{x-2}{3}", r"\frac{x-2}{3}=f^{-1}(x)"),
     ("When are both equal?", "a=b", "b=a"),

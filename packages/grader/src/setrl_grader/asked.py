@@ -400,7 +400,8 @@ def leads_to_another(gold: Part, name: str, problem: str) -> bool:
 def _is_given(name: str, problem: str) -> bool:
     """Whether a problem says which number a name is."""
     given = r"(?<![\w\\+*/^})-])" + _written(name) + r"\s*=\s*-?[\d.]"
-    return re.search(given, normal_form(problem)) is not None
+    text = re.sub(r"(\\[a-z]+)\s+", r"\1", normal_form(problem))  # cos x = 1 gives no x
+    return re.search(given, text) is not None
 
 
 def _written(name: str) -> str:

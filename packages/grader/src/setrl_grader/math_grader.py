@@ -206,7 +206,7 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _one_value(gold_form, _exact(answer, kind, about=False, problem=problem))
+        answer = _one_value(gold_form, _exact(answer, kind, False, problem, gold_form))
         answer = _without_sum(gold_form, answer, problem)
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
@@ -535,8 +535,10 @@ def _is_narrower(domain: str | None, problem: str) -> bool:
     return limits not in text or not all(word.removesuffix("s") in text for word in words)
 
 
-def _exact(stated: str, kind: str, about: bool = True, problem: str = "") -> str:
+def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: str = "") -> str:
     """Return what is stated before it says how much that is about; x ≈ 2.35 is x = 2.35.
+
+    Where the gold is a decimal, that is what is said of it.
 
     If the gold declares a value, AB = CD names the value CD.
     """
@@ -551,7 +553,7 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "") -> str
         if about:
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
-        return exact if is_rounded else stated
+        return (rounded if "." in gold else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
 
