@@ -96,7 +96,7 @@ _FORM = re.compile(  # words that ask for the form of the gold
     r"|\breduced? (?:the |your |to |fraction|form)|\b(?:common|single) (?:fraction|logarithm)"
     r"|\bas an? (?:polynomial|product)|\brational denominator|\brationali[sz]|\bradical form"
     r"|\bfactor(?:i[sz]e|i[sz]ed|ed)?\b(?=\s*[:$\\]| completely| form)|\bin (?:degrees|radians)\b"
-    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[\w+^ -]*=",
+    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[\w+^ -]{0,40}=",
     re.IGNORECASE,
 )
 _NOTATION = re.compile(
@@ -114,12 +114,12 @@ _OF_POINTS = re.compile(
     r"\b(?:points?|pairs?|coordinates|vertex|midpoint|system of equations|system \W)", re.IGNORECASE
 )
 _RATIO = re.compile(  # behind what asks
-    r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b[^.,?;]*?"
+    r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b[^.,?;]{0,80}?"
     r"(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
     re.IGNORECASE,
 )
 _SOLVED = re.compile(
-    r"\bsolve [^.]*\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
+    r"\bsolve [^.]{0,80}\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
     re.IGNORECASE,
 )
 _UNITS = re.compile(
