@@ -16,7 +16,7 @@ from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.numbers import read_number
 from setrl_grader.trees import Part
-from setrl_grader.units import UNITS, one_name, split_unit
+from setrl_grader.units import LENGTHS, UNITS, one_name, split_unit
 
 MAX_LENGTH = 20_000  # characters of a problem: its end is read
 MAX_FORMULAS = 100  # the last ones
@@ -56,8 +56,8 @@ _NOUN = (  # what may be said of a name that is asked for
     r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
     r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
     r"|triples?|tuples?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
-    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?|unknowns?|of|and|or"
-    r"|(?<=values )for|(?<=range )for)"
+    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?"
+    r"|unknowns?|with justification|of|and|or|(?<=values )for|(?<=range )for)"
 )
 _PIECE = re.compile(
     rf"(?P<ask>{_ASKS})|(?P<formula>{FORMULA.pattern})|\b(?P<name>(?!a\b|I\b)[a-zA-Z])\b(?!['-])"
@@ -131,13 +131,21 @@ _MONEY = re.compile(
     r"\bhow much|\b(?:cost|pay|spend|spent|earn|money|price|save|profit|charge|owe)", re.IGNORECASE
 )
 _TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
-_NO_UNIT = frozenset(["in", "unit", "person", "student", "way", "point", "degree", "$", "cent"])
+_TIMES = {*("s", "min", "h", "day", "week", "month", "year")}
+_KINDS = (  # what a unit must measure
+    (r"\bhow (?:far|tall|high|wide)\b|\b(?:distance|height|width|perimeter)\b", LENGTHS),
+    (r"\bhow long\b", _TIMES | LENGTHS),
+    (r"\bhow long\b.*\btake|\bhow much (?:longer|time)\b", _TIMES),
+    (r"\bhow much (?!longer|time)[a-z]+", UNITS - _TIMES - LENGTHS),
+)
+_NO_UNIT = frozenset(["unit", "person", "student", "way", "point", "degree", "$", "cent"])
 _POWERS = (("area", "^2"), ("volume", "^3"))
 _NOUNS = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
 _NO_WORDS = {  # which change a number
     *("not", "no", "or", "and", "than", "less", "half", "double", "twice", "dozen", "hundred"),
     *("thousand", "million", "billion", "trillion", "percent", "minus", "negative", "squared"),
 }
+_BASE = re.compile(r"([0-9A-F]+)_\{?(\d+)\}?\Z")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
@@ -251,6 +259,23 @@ def said(problem: str) -> Said:
     )
 
 
+def without_base(gold: str, answer: str, problem: str) -> str:
+    """Return a number with the base of the gold, or without, if the question names this base.
+
+    >>> [without_base(gold, "204_5", "Convert 54 to base 5.") for gold in ("204", "204_5")]
+    ['204', '204_5']
+    >>> without_base("204_5", "204", "Convert 54 to base 5.")
+    '204_5'
+    """
+    ours, theirs = (_BASE.match(text) for text in (gold, answer))
+    one = ours if ours and not theirs else theirs if theirs and not ours else None
+    if not one or not re.search(rf"\bbase[- $]*{one[2]}\b", question_of(problem)):
+        return answer
+    return (
+        answer + gold[ours.end(1) :] if ours and answer.isalnum() else one[1] if theirs else answer
+    )
+
+
 def _units_of(problem: str) -> frozenset[str]:
     """Return the units in which a problem asks; else the only one that it has, or its currency.
 
@@ -262,9 +287,10 @@ def _units_of(problem: str) -> frozenset[str]:
     if asked or _COUNT.search(question):
         return frozenset(asked)
     money = {"$"} if _MONEY.search(question) and re.search(r"\$\s?\d|dollar", problem) else set()
-    units = {
-        one_name(each) for each in UNITS.intersection(_TWO_LETTERS.findall(problem))
-    } - _NO_UNIT
+    found = UNITS.intersection(_TWO_LETTERS.findall(problem)) - {"in", "foot"}
+    units = {*map(one_name, found)} - _NO_UNIT
+    kinds = [kind for words, kind in _KINDS if re.search(words, question, re.IGNORECASE)]
+    units = units.intersection(*kinds) if kinds else units
     power = next((power for noun, power in _POWERS if noun in question.lower()), "")
     only = units if len(units) == 1 else {"unit"} - {"unit" for _ in units}
     return frozenset(money | {unit + power for unit in only})
@@ -277,6 +303,10 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     >>> [without_noun("5", text, problem) for text in ("5 cats", "5 cats left", "5 dogs")]
     ['5', '5', '5 dogs']
     """
+    if re.search(r"\bhow old\b", problem, re.IGNORECASE):
+        answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
+    if r"\pi" in gold:
+        answer = re.sub(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z", "", answer)
     found = _NOUNS.match(answer)
     if not found or not read_number(gold):
         return answer
@@ -339,7 +369,7 @@ def is_asked(name: Part, problem: str) -> bool:
     return _bare(spaceless(name.text)) in map(_bare, said(problem).asked)
 
 
-def names_another(gold: Part, answer: Part, problem: str) -> bool:
+def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> bool:
     """Whether an answer names what the gold does not, and the problem does not ask for.
 
     >>> problem = "If $x+y=8$ and $x-y=2$, find $x$."
@@ -358,8 +388,8 @@ def names_another(gold: Part, answer: Part, problem: str) -> bool:
         )
         return bool(letters and problem and not known)
     if answer.kind in ("list", "()", "{}"):
-        return any(names_another(gold, each, problem) for each in answer.parts)
-    return is_named(answer) and is_other_name(spaceless(answer.parts[0].text), problem)
+        return any(names_another(gold, each, problem, lone=False) for each in answer.parts)
+    return is_named(answer) and is_other_name(spaceless(answer.parts[0].text), problem, lone)
 
 
 def _is_of_the_other(letter: str, problem: str) -> bool:
@@ -368,8 +398,8 @@ def _is_of_the_other(letter: str, problem: str) -> bool:
     return letter in ("x", "y") and re.search(other, question_of(problem)) is not None
 
 
-def is_other_name(name: str, problem: str) -> bool:
-    """Whether a problem asks for something else than a name says.
+def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
+    """Whether a problem asks for something else than a name says; a lone letter may be new.
 
     >>> problem = "Let $AB=5$. How large is the area?"
     >>> [is_other_name(name, problem) for name in ("AB", "perimeter", "area", "S")]
@@ -381,7 +411,8 @@ def is_other_name(name: str, problem: str) -> bool:
     wanted = said(problem).asked
     names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
-        return not any(_may_be(_bare(name), _bare(each)) for each in names)
+        fresh = lone and is_letter(name) and name not in ("e", "i") and not _stands(name, problem)
+        return not (fresh or any(_may_be(_bare(name), _bare(each)) for each in names))
     if _SEGMENT.match(name) and re.search(
         r"\b(?:area|volume|perimeter|how many)\b", question, re.I
     ):

@@ -511,7 +511,8 @@ def _named_tuple(shape: _Shape, orders: tuple[tuple[str, ...], ...]) -> _Shape |
         whole = len(names) == len(shape.items) and "or" not in shape.separators
         if not (different and whole):
             return None
-    given = next((each for each in orders if {*each} == {*names}), None)
+    alphabet = tuple(sorted(names)) if orders and {*names} <= {*"xyz"} else None
+    given = next((each for each in orders if {*each} == {*names}), alphabet)
     if given and len(given) == len(names) == len(values):
         names, values = [*given], tuple(values[names.index(each)] for each in given)
     return _Shape("()", values, f"({','.join(names)})")

@@ -45,7 +45,7 @@ _SUFFIX = re.compile(
     r"(?:(percent|dozen|hundred|thousand|million|billion)\b|([a-zA-Z]{2,})\b)"
     r"|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
 )
-_LEADS = re.compile(r"\banswer\b[^\n\\]*(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
+_LEADS = re.compile(r"\banswer\b[^\n\\]*\n?(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|wrong|incorrect|mistake|error|correct\w*|recheck|check|instead|no)\b",
     re.IGNORECASE,
