@@ -114,8 +114,8 @@ _OF_POINTS = re.compile(
     r"\b(?:points?|pairs?|coordinates|vertex|midpoint|system of equations|system \W)", re.IGNORECASE
 )
 _RATIO = re.compile(  # behind what asks
-    r"\b(?:find|determine|compute|calculate|what|express|write|give|as an?)\b[^.,?;]{0,80}?"
-    r"(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
+    r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b"
+    r"[^.,?;]{0,80}?(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
     re.IGNORECASE,
 )
 _SOLVED = re.compile(
