@@ -103,7 +103,7 @@ def asks_for_notation(gold: Part, problem: str) -> bool:
 def _number(part: Part) -> Fraction | None:
     tree = _value_tree(part)
     number = literal(tree) if tree else None
-    return number and number.value
+    return number.value if number else None
 
 
 def _value_tree(part: Part) -> Tree | None:
@@ -227,7 +227,9 @@ def _degree(tree: Tree) -> float:
     exponent = whole(tree.parts[1]) if tree.op == "^" else None
     if exponent is not None:
         return degrees[0] * abs(exponent)
-    return {"+": max, "-": max, "*": sum, "/": sum}.get(tree.op, lambda _: inf)(degrees)
+    if tree.op in ("*", "/"):
+        return sum(degrees)
+    return max(degrees) if tree.op in ("+", "-") else inf
 
 
 def _form_of_number(tree: Tree) -> tuple[object, ...]:
@@ -290,10 +292,13 @@ def _reducible(tree: Tree) -> Iterator[str]:
     if any(sign < 0 and has(each, {"root"}) for each, sign in factors):
         yield "root below"
     others = [each for each, _ in factors if not _is_of_numbers(each)]
-    sums = [[*_terms(each)] for each in others if each.op == "+"]
-    contents = [[_coefficient([*_factors(term)], 1) for term in terms] for terms in sums]
-    if len(others) > 1 and any(gcd(*each) > 1 for each in contents):
+    if len(others) > 1 and any(each.op == "+" and _content(each) > 1 for each in others):
         yield "factor"
+
+
+def _content(tree: Tree) -> int:
+    """Return the largest whole number that can be taken out of a sum."""
+    return gcd(*(_coefficient([*_factors(term)], 1) for term in _terms(tree)))
 
 
 def _coefficient(factors: list[tuple[Tree, int]], sign: int) -> int:
@@ -378,11 +383,12 @@ def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
 
 
 def _is_quotient_left(tree: Tree) -> bool:
-    """Whether a quotient of whole numbers is a whole number: 290/2, 4x/2; 2/4 is a value."""
+    """Whether a quotient can be carried out in whole numbers: 290/2, (4x + 2)/2; 2/4 is a value."""
     if tree.op != "/" or tree.text:
         return False
     factors = [*_factors(tree)]
     top, bottom = (_coefficient(factors, sign) for sign in (1, -1))
+    top *= prod(_content(each) for each, sign in factors if sign > 0 and each.op == "+")
     return tree.parts[1].text == "1" or (bottom > 1 and top % bottom == 0)
 
 
