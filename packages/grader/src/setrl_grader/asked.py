@@ -96,7 +96,7 @@ _FORM = re.compile(  # words that ask for the form of the gold
     r"|\breduced? (?:the |your |to |fraction|form)|\b(?:common|single) (?:fraction|logarithm)"
     r"|\bas an? (?:polynomial|product)|\brational denominator|\brationali[sz]|\bradical form"
     r"|\bfactor(?:i[sz]e|i[sz]ed|ed)?\b(?=\s*[:$\\]| completely| form)|\bin (?:degrees|radians)\b"
-    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[a-zA-Z]+\s*=",
+    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[\w+^ -]{0,40}=",
     re.IGNORECASE,
 )
 _NOTATION = re.compile(
@@ -114,12 +114,13 @@ _OF_POINTS = re.compile(
     r"\b(?:points?|pairs?|coordinates|vertex|midpoint|system of equations|system \W)", re.IGNORECASE
 )
 _RATIO = re.compile(  # behind what asks
-    r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b[^.,?;]*?"
+    r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b"
+    r"[^.,?;]{0,80}?"
     r"(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
     re.IGNORECASE,
 )
 _SOLVED = re.compile(
-    r"\bsolve [^.]*\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
+    r"\bsolve [^.]{0,80}\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
     re.IGNORECASE,
 )
 _UNITS = re.compile(
@@ -305,7 +306,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     """
     if re.search(r"\bhow old\b", problem, re.IGNORECASE):
         answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
-    if r"\pi" in gold:
+    if r"\pi" in gold or "radian" in problem:
         answer = re.sub(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z", "", answer)
     found = _NOUNS.match(answer)
     if not found or not read_number(gold):
@@ -431,7 +432,8 @@ def leads_to_another(gold: Part, name: str, problem: str) -> bool:
 def _is_given(name: str, problem: str) -> bool:
     """Whether a problem says which number a name is."""
     given = r"(?<![\w\\+*/^})-])" + _written(name) + r"\s*=\s*-?[\d.]"
-    return re.search(given, normal_form(problem)) is not None
+    text = re.sub(r"(\\[a-z]+)\s+", r"\1", normal_form(problem))  # cos x = 1 gives no x
+    return re.search(given, text) is not None
 
 
 def _written(name: str) -> str:

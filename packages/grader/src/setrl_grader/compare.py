@@ -52,6 +52,7 @@ _COUNTER = re.compile(
     r"(?:(?:(?:an|any|all|every)\s+)?integers?\s+(?=([a-zA-Z])\)?\Z)"
     r"|(?=([a-zA-Z])\s*(?:\\in\s*(?:\\mathb[bf]\{Z\}|Z)|(?:is\s+)?(?:(?:an|any)\s+)?integer)\)?\Z))"
 )
+_COUNTERS = frozenset("klmnt")  # that a gold has for a whole number
 _NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
 _SETS_LEFT = re.compile(r"[])]\s*\\(?:cap|setminus)\s*[(\[]")
@@ -93,7 +94,7 @@ def compare(
     False brackets
     True entries
     """
-    answer = _with_counter_of(gold, answer)
+    answer = _with_counter_of(gold, answer, about)
     reading = readings(gold, answer, kind)[0] if reading is None else reading
     one = _Comparison(reading, kind, about, relative_tolerance, units, unevaluated, algebra)
     return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
@@ -510,24 +511,26 @@ def _names_of(shape: _Shape) -> list[str]:
     return [spaceless(item.parts[0].text) for item in shape.items if is_named(item)]
 
 
-def _with_counter_of(gold: str, answer: str) -> str:
+def _with_counter_of(gold: str, answer: str, about: Said) -> str:
     """Return the answer with the gold's name of a whole number: kπ, k ∈ ℤ is nπ, n ∈ ℤ.
 
-    Both must say that it is whole. It has one name in all of an answer: (kπ, k) is not (nπ, k).
+    The answer must say that it is whole, and so must the gold, unless its letter is no letter of
+    the problem. It has one name in all of an answer: (kπ, k) is not (nπ, k).
     """
     ours, theirs = _COUNTER.search(gold), _COUNTER.search(answer)
-    if not (ours and theirs):
+    if not theirs or not (ours or about.orders):
         return answer
-    new, old = (found[1] or found[2] for found in (ours, theirs))
-    family = answer[: theirs.start()]
-    families = gold[: ours.start()], family
+    old, family = theirs[1] or theirs[2], answer[: theirs.start()]
+    families = gold[: ours.start()] if ours else gold, family
     letters = [re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text)) for text in families]
+    free = {*letters[0]} & _COUNTERS - {*about.first}
+    new = (ours[1] or ours[2]) if ours else min(free, default="") if len(free) == 1 else ""
     if new not in letters[0] or old not in letters[1] or (new != old and new in letters[1]):
         return answer
     renamed = re.sub(
         rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], family
     )
-    return renamed + gold[ours.start() :]
+    return renamed + gold[len(families[0]) :]
 
 
 def _unlike(gold: _Shape, answer: _Shape, about: Said) -> str | None:

@@ -50,21 +50,26 @@ def is_undone(gold: Part, answer: Part) -> bool:
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
+    given = [each for tree in ours for each in walk(tree)]
     known = [each for tree in theirs if not has(tree, {"apply", "word"}) for each in walk(tree)]
     left = {_kind_left(each) for each in known if not letters_of(each)}
     left |= {"quotient" for each in known if _is_quotient_left(each)}
+    left |= {_kind_left(each) for each in known if each.op == "+"}
+    if all(_degree(tree) < inf for tree in ours) and not any(map(_is_below, given)):
+        left |= {"quotient" for each in known if _is_below(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
     angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
     if numbers and not angles and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    given = [each for tree in ours for each in walk(tree)]
     kinds = {"quotient" for each in given if gold.kind == "ratio" or _is_quotient_left(each)}
     return not left <= {"", *kinds, *map(_kind_left, given)}
 
 
 def _set_operations(part: Part) -> set[str]:
     """Return the signs between sets that leave something to do; \u211d without points is a set."""
-    signs = {*part.marks.split()} & {r"\cap", r"\setminus"} if part.kind == "union" else set()
+    signs = {*part.marks.split()} if part.kind == "union" else set()
+    if not all(each.kind == "{}" for each in part.parts):
+        signs -= {r"\cup"}
     if part.kind == "union" and (part.parts[0].tree or part.parts[-1].kind == "{}"):
         signs -= {r"\setminus"}
     return signs.union(*map(_set_operations, part.parts))
@@ -379,6 +384,12 @@ def _is_quotient_left(tree: Tree) -> bool:
     factors = [*_factors(tree)]
     top, bottom = (_coefficient(factors, sign) for sign in (1, -1))
     return tree.parts[1].text == "1" or (bottom > 1 and top % bottom == 0)
+
+
+def _is_below(tree: Tree) -> bool:
+    """Whether letters stand below a line, where a polynomial has none: (x² + x)/x is not x + 1."""
+    below = (each for each, sign in _factors(tree) if sign < 0 and letters_of(each))
+    return any(_degree(each) < inf for each in below)
 
 
 def _is_power_left(base: Tree, exponent: Tree) -> bool:

@@ -207,9 +207,7 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _one_value(
-            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form)
-        )
+        answer = _one_value(gold_form, _exact(answer, kind, False, problem, gold_form))
         answer = _without_sum(gold_form, answer, problem)
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
@@ -542,6 +540,8 @@ def _is_narrower(domain: str | None, problem: str) -> bool:
 def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: str = "") -> str:
     """Return what is stated before it says how much that is about; x ≈ 2.35 is x = 2.35.
 
+    Where the gold is a decimal, that is what is said of it.
+
     If the gold declares a value, AB = CD names the value CD.
     """
     stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
@@ -555,8 +555,7 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
         if about:
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
-        right = read_number(gold)
-        return (rounded if right and right.decimal else exact) if is_rounded else stated
+        return (rounded if "." in gold else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
 
