@@ -124,7 +124,7 @@ _SOLVED = re.compile(
     re.IGNORECASE,
 )
 _UNITS = re.compile(
-    r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
+    r"\b(?:[Ii]n|[Hh]ow many(?:\s+(?:more|fewer|less|total|extra))?)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
 _ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
