@@ -1801,6 +1801,13 @@ DONE: list[tuple[str, str]] = [
 
 # problem (empty where none decides), gold, answer
 WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Find the vector from $A$ to $B$.", r"\begin{pmatrix}3\\5\end{pmatrix}", "(5,3)"),
+    ("Find the matrix.", r"\begin{pmatrix}3&5\end{pmatrix}", r"\begin{pmatrix}3\\5\end{pmatrix}"),
+    ("Find the range of $x$.", "(2,3)", r"\langle 2,3\rangle"),
+    ("Find the range of $x$.", "(2,3)", r"\{(2,3)\}"),
+    ("Find the pair.", "(3,2)", r"\{3,2\}"),
+    ("Where does it fall?", r"(-\infty,0)\cup(0,\infty)", r"(-\infty,0), (1,\infty)"),
+    ("Where does it fall?", "(0,1)", "(0,1), (0,1)"),
     (r"Solve $\sin kx=0$.", r"k\pi", r"n\pi, n\in\mathbb{Z}"),
     (r"Solve $\sin x=0$.", r"k\pi", r"2n\pi, n\in\mathbb{Z}"),
     (r"Solve $\sin x=0$.", r"k\pi", r"n\pi"),
@@ -1922,6 +1929,11 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("For which values of $k$ has $x^2-2x+k$ two real roots?", r"(-\infty,1)", "x<1"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Find the vector from $A$ to $B$.", r"\begin{pmatrix}3\\5\end{pmatrix}", "(3,5)"),
+    ("Find the gradient.", "(2,3)", r"\langle 2,3\rangle"),
+    ("Find $A$.", "(0,0,7.5)", r"A=\begin{pmatrix}0\\0\\7.5\end{pmatrix}"),
+    ("Find all pairs $(p,q)$ of primes with $p-q=1$.", "(3,2)", r"\{(3,2)\}"),
+    ("Where does it fall?", r"(-\infty,0)\cup(0,\infty)", r"(-\infty,0)\text{ and }(0,\infty)"),
     (r"Solve $\sin x=0$.", r"x=k\pi", r"x=n\pi, n\in\mathbb{Z}"),
     (r"Solve $\cos x=1$.", r"2n\pi", r"x=2\pi n, \text{ where } n \text{ is an integer}"),
     (r"Find the area to the nearest tenth.", "78.5", r"25\pi\approx 78.5"),

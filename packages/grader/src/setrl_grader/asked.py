@@ -115,8 +115,7 @@ _OF_POINTS = re.compile(
 )
 _RATIO = re.compile(  # behind what asks
     r"\b(?:find|determine|compute|calculate|what|express|simplify|write|give|as an?)\b"
-    r"[^.,?;]{0,80}?"
-    r"(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
+    r"[^.,?;]{0,80}?(?:\b(?:ratio|proportion)|[\w}]\s*:\s*[\w\\])",
     re.IGNORECASE,
 )
 _SOLVED = re.compile(

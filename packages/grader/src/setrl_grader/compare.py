@@ -143,6 +143,20 @@ _SETS = {
 }
 
 
+def _joined(gold: Part, answer: Part) -> Part:
+    r"""Return intervals with a comma or "and" between them as their union, if the gold is one."""
+    intervals = all(each.kind in ("()", "(]", "[)", "[]") for each in answer.parts)
+    if gold.kind != "union" or answer.kind != "list" or not intervals:
+        return answer
+    return parse(r"\cup".join(each.text for each in answer.parts))
+
+
+def _only_pair(part: Part) -> Part:
+    """Return the only member of a set, if it is a pair: where points are asked for."""
+    only = part.kind == "{}" and len(part.parts) == 1 and part.parts[0].kind == "()"
+    return part.parts[0] if only else part
+
+
 def _said_set(part: Part) -> Part:
     """Return the set that words say, or the statement itself."""
     found = (each for each, said in _SETS.items() if re.fullmatch(said, part.text, re.IGNORECASE))
@@ -202,6 +216,17 @@ def _shape(part: Part) -> _Shape:
     return _Shape("" if bare else part.kind, part.parts, separators=marks)
 
 
+_ROWS = ("()", "⟨⟩")
+
+
+def _are_vectors(gold: _Shape, answer: _Shape, points: bool) -> bool:
+    """Whether both are one vector in other brackets: (1,2), ⟨1,2⟩ or a column; no interval."""
+    sides = gold.brackets, answer.brackets
+    vectors = all(each in _ROWS or re.fullmatch(r"\d+×1", each) for each in sides)
+    interval = "()" in sides and len(gold.items) == 2 and not points
+    return vectors and not interval and any(each in _ROWS for each in sides)
+
+
 class _Comparison:
     def __init__(
         self,
@@ -236,6 +261,10 @@ class _Comparison:
         apart = one or not re.match(r"\([A-J]\)\S", answer.text)  # (C)e^x is a product
         answer = self.part(other[1]) if other and other[1] and apart else answer
         gold, answer = _said_set(gold), _said_set(answer)
+        if self.about.orders:
+            answer = _joined(gold, answer)
+        if self.about.points:
+            gold, answer = _only_pair(gold), _only_pair(answer)
         reals: bool | None = NotImplemented
         if self._is_point(gold):
             if answer.kind == "relation" and r"\in" in answer.marks:
@@ -280,6 +309,8 @@ class _Comparison:
         sizes = len(ours.items), len(theirs.items)
         if sizes == (1, 1) and not (ours.brackets or theirs.brackets):
             return self.items(ours.items[0], theirs.items[0])
+        if self.about.orders and _are_vectors(ours, theirs, self.about.points):
+            theirs = theirs._replace(brackets=ours.brackets)
         if (ours.brackets or "{}") != (theirs.brackets or "{}"):
             return Finding(False, "brackets", gold, answer)
         if sizes[0] != sizes[1]:

@@ -208,7 +208,9 @@ class MathGrader(Grader):
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _one_value(gold_form, _exact(answer, kind, False, problem, gold_form))
+        answer = _one_value(
+            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form)
+        )
         answer = _without_sum(gold_form, answer, problem)
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
@@ -558,7 +560,8 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
         if about:
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
-        return (rounded if "." in gold else exact) if is_rounded else stated
+        right = read_number(gold)
+        return (rounded if right and right.decimal else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
 
