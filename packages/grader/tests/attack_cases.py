@@ -1199,6 +1199,7 @@ RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Find the least value of $x+1/x$.", "2", r"So $x+1/x\ge\boxed{2}$."),
     ("How many miles an hour is it?", "3", r"It runs \boxed{3} miles an hour."),
     ("How far does it run?", "3", r"It runs $\boxed{3}$ in total."),
+    ("A pool is 6 feet deep. How much does it cost at $2 a foot?", "12", r"\boxed{12} dollars"),
 ]
 RIGHT_TEXTS: list[tuple[str, str]] = [
     ("1,2", r"The roots are \boxed{1} and \boxed{2}."),
@@ -1871,6 +1872,7 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("The lines $y=-x+9$ and $2x-y=3$ meet. Where?", "(4,5)", "y=4, x=5"),
     ("Can all of them be distinct?", "No", r"\\text{No, but yes if it rains}"),
     ("Can all of them be distinct?", "No", r"\\text{Yes, they can}"),
+    ("A ticket costs $3. In cents, how much do 4 cost?", "1200", r"\$1200"),
     ("Find all $n$ for which it is whole.", "1, 4", "a=1, b=4"),
     ("Convert 54 to base 5.", "204", "204_6"),
     ("Convert 54 to base 5.", "204_5", "2045"),

@@ -123,7 +123,7 @@ _SOLVED = re.compile(
     re.IGNORECASE,
 )
 _UNITS = re.compile(
-    r"\b(?:[Ii]n|[Hh]ow many)\s+\$?"
+    r"\b(?:[Ii]n|[Hh]ow many(?:\s+(?:more|fewer|less|total|extra))?)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
 _ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
@@ -157,6 +157,7 @@ _QUESTIONS = (
     re.compile(r"\b(?:find|determine|compute|calculate|evaluate|solve|what|how)\b", re.IGNORECASE),
     re.compile(r"\b(?:give|state|express|write|which|put|list|sort)\b", re.IGNORECASE),
 )
+_IN = re.compile(r"(?:in|to|as)\b[^,]{1,60},\s*\Z", re.IGNORECASE)
 _GIVEN = re.compile(r",?\s+(?:if|given|when|where|knowing|such that|so that)\b.*", re.I | re.S)
 _NO_NOUN = (
     r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to"
@@ -276,16 +277,21 @@ def without_base(gold: str, answer: str, problem: str) -> str:
     )
 
 
+def asked_units(problem: str) -> frozenset[str]:
+    """Return the units that a question names: "how many hours", "in cm"."""
+    found = _UNITS.findall(question_of(problem))
+    return frozenset(one_name(split_unit(f"1 {each}")[1]) for each in found) - {""}
+
+
 def _units_of(problem: str) -> frozenset[str]:
     """Return the units in which a problem asks; else the only one that it has, or its currency.
 
     >>> [*_units_of("It is 5 m. How many cm is it?")], [*_units_of("He ran 3 km twice. How far?")]
     (['cm'], ['km'])
     """
-    question = question_of(problem)
-    asked = {one_name(split_unit(f"1 {each}")[1]) for each in _UNITS.findall(question)} - {""}
+    question, asked = question_of(problem), asked_units(problem)
     if asked or _COUNT.search(question):
-        return frozenset(asked)
+        return asked
     money = {"$"} if _MONEY.search(question) and re.search(r"\$\s?\d|dollar", problem) else set()
     found = UNITS.intersection(_TWO_LETTERS.findall(problem)) - {"in", "foot"}
     units = {*map(one_name, found)} - _NO_UNIT
@@ -305,7 +311,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     """
     if re.search(r"\bhow old\b", problem, re.IGNORECASE):
         answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
-    if r"\pi" in gold:
+    if r"\pi" in gold or "radian" in problem:
         answer = re.sub(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z", "", answer)
     found = _NOUNS.match(answer)
     if not found or not read_number(gold):
@@ -451,7 +457,8 @@ def question_of(problem: str) -> str:
     for asks, order in zip(_QUESTIONS, (reversed(numbered), numbered), strict=True):
         for at, sentence in order:
             if found := asks.search(sentence):
-                asked = _GIVEN.sub("", sentence[found.start() :])
+                start = 0 if _IN.match(sentence[: found.start()]) else found.start()
+                asked = _GIVEN.sub("", sentence[start:])
                 return " ".join([asked, *sentences[at + 1 :]])
     return problem
 

@@ -13,6 +13,7 @@ from setrl_grader.algebra import same_statement
 from setrl_grader.asked import (
     NOTHING_SAID,
     Said,
+    asked_units,
     is_asked,
     leads_to_another,
     names_another,
@@ -199,7 +200,7 @@ class MathGrader(Grader):
         if isinstance(answer, Reason):
             return Grade(answer)
         boxes = final_boxes(after_thinking(text) or "")
-        if why := _said_around(gold_form, boxes, problem):
+        if why := _said_around(gold_form, answer, boxes, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
         answer = _scaled(answer, boxes.suffix, gold_form + problem)
         if same_text(answer, written):
@@ -485,16 +486,18 @@ def _changed(form: str) -> list[str]:
     return [f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"]
 
 
-def _said_around(gold: str, boxes: FinalBoxes, problem: str) -> str | None:
-    """Return the rule by which the name, the sign or the unit around a box is another one."""
+def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str | None:
+    """Return the rule by which the name, the sign or the unit at a box is another one."""
     name = spaceless(normal_form(boxes.names[0])) if len(boxes.answers) == 1 else ""
     if name and leads_to_another(parse(gold), name, problem):
         return "names"
     if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
         return "relation"
-    asked = {name for unit in said(problem).units for name in re.split(r"[/^·]", unit)}
-    given = {*re.split(r"[/^]", one_name(boxes.suffix))} if boxes.suffix in UNITS - {"in"} else {""}
-    return "unit" if asked and given != {""} and asked.isdisjoint(given) else None
+    own, inside = (split_currency(text)[1] or split_unit(text)[1] for text in (gold, answer))
+    given = boxes.suffix if boxes.suffix in UNITS - {"in"} else inside
+    asked = {name for unit in asked_units(problem) for name in re.split(r"[/^·]", unit)}
+    other = given and not own and asked.isdisjoint(re.split(r"[/^·]", one_name(given)))
+    return "unit" if asked and other else None
 
 
 def _scaled(answer: str, suffix: str, known: str) -> str:
