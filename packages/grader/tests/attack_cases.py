@@ -1945,6 +1945,7 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("The line $y=mx+b$ has which $m$ and $b$?", "3, -2", "(m,b)=(3,-2)"),
     ("Find the points $(x_1,x_2)$.", "(1,2)", "x_1=1, x_2=2"),
     ("Find all $m$ such that the line has two points on the circle.", "(1,3)", "1<m<3"),
+    ("What values can $m$ take if there are two points?", "(1,3)", "1<m<3"),
     ("For which $m$ are there two points?", "(1,3)", r"m\in(1,3)"),
     ("Find $AB:BC$.", r"\frac{2}{3}", "2:3"),
     ("Where is it defined?", r"(-\infty,2)\cup(2,\infty)", r"\mathbb{R}\setminus\{2\}"),

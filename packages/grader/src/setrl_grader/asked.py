@@ -106,7 +106,7 @@ _NOTATION = re.compile(
 )
 _RANGE = re.compile(  # asks for an interval, also where points are in the problem
     r"\b(?:intervals?|inequalit\w+|range|domain)\b|\bfor (?:what|which)\b"
-    r"|\b(?:all|what|which) (?:the )?(?:possible )?(?:real )?values of"
+    r"|\b(?:all|what|which|possible) (?:the )?(?:possible )?(?:real )?values\b"
     r"|\ball \W{0,3}\w\W{0,3} (?:such|so) that",
     re.IGNORECASE,
 )
