@@ -1827,6 +1827,7 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("What is the range of values for $a$?", r"(\frac12,1)", r"a=\frac12, b=1"),
     ("Find all real roots of $x^2-5x+6=0$.", "2, 3", "(x,y)=(2,3)"),
     ("", "(1,2)", "x_1=1, x_2=2"),
+    ("", r"\{1,2\}", r"\{1,2,3\}\setminus\{3\}"),
     (r"Find $A\cup B$ of $A=\{1,2\}$, $B=\{2,3\}$.", r"\{1,2,3\}", r"\{1,2\}\cup\{2,3\}"),
     ("Solve the system of equations $2x+y=7$, $x-y=-4$.", "(1,5)", "1<x<5"),
     ("Find all points where they intersect, in order of increasing $x$.", "(8,38)", "8<x<38"),

@@ -119,6 +119,7 @@ FORMS = [
     ("How large is the angle in degrees?", r"60^\circ", r"\frac{\pi}{3}"),
     ("Give the line in slope-intercept form.", "y=-2x+4", "2x+y=4"),
     ("Find the line in the form $Ax+By=C$.", "3x+2y=7", r"y-2=-\frac32(x-1)"),
+    (r"Simplify $\sqrt{12}$.", r"2\sqrt3", "12^{1/2}"),
     ("Expand the product of $x+1$ and $x+2$.", "x^2+3x+2", "(x+1)(x+2)"),
     (r"What is it in terms of $\pi$?", r"16\pi", "50.265482"),
     ("How long is it exactly?", r"\sqrt7", "2.645751311"),

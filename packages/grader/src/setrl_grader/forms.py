@@ -70,7 +70,8 @@ def _set_operations(part: Part) -> set[str]:
     signs = {*part.marks.split()} if part.kind == "union" else set()
     if not all(each.kind == "{}" for each in part.parts):
         signs -= {r"\cup"}
-    if part.kind == "union" and (part.parts[0].tree or part.parts[-1].kind == "{}"):
+    kinds = [each.kind for each in part.parts]
+    if part.kind == "union" and (part.parts[0].tree or kinds[-1] == "{}" != kinds[0]):
         signs -= {r"\setminus"}
     return signs.union(*map(_set_operations, part.parts))
 
@@ -280,7 +281,8 @@ def _unreduced(part: Part) -> set[str]:
 
 
 def _reducible(tree: Tree) -> Iterator[str]:
-    if tree.op == "root" and not _is_square_free(tree):
+    roots = [tree, *(each for each, _ in _factors(tree) if tree.op == "^")]  # 12^{1/2}
+    if any(each.op == "root" and not _is_square_free(each) for each in roots):
         yield "root"
     if tree.op not in ("*", "/"):
         return
