@@ -1803,6 +1803,8 @@ DONE: list[tuple[str, str]] = [
 
 # problem (empty where none decides), gold, answer
 WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Solve $e^x=5$.", r"\ln 5", r"x=\ln 5\approx 1.7"),
+    ("Solve $e^x=5$.", r"\ln 5", r"x=\ln 6\approx 1.609"),
     ("Find the vector from $A$ to $B$.", r"\begin{pmatrix}3\\5\end{pmatrix}", "(5,3)"),
     ("Find the matrix.", r"\begin{pmatrix}3&5\end{pmatrix}", r"\begin{pmatrix}3\\5\end{pmatrix}"),
     ("Find the range of $x$.", "(2,3)", r"\langle 2,3\rangle"),
@@ -1931,6 +1933,8 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("For which values of $k$ has $x^2-2x+k$ two real roots?", r"(-\infty,1)", "x<1"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Solve $2^x=10$. Round to three decimal places.", "3.322", r"x=\log_2 10\approx 3.322"),
+    ("Solve $e^x=5$.", r"\ln 5", r"x=\ln 5\approx 1.609"),
     ("Find the vector from $A$ to $B$.", r"\begin{pmatrix}3\\5\end{pmatrix}", "(3,5)"),
     ("Find the gradient.", "(2,3)", r"\langle 2,3\rangle"),
     ("Find $A$.", "(0,0,7.5)", r"A=\begin{pmatrix}0\\0\\7.5\end{pmatrix}"),

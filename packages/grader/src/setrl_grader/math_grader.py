@@ -552,6 +552,11 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
     stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
     stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
     part = parse(stated)
+    if (part.kind, part.marks) == ("relation", r"= \approx") and is_name(part.parts[0]):
+        name, *sides = (each.text for each in part.parts)
+        chain = r" \approx ".join(sides)
+        value = _exact(chain, kind, about, problem, gold)
+        return stated if value == chain else f"{name}={value}"
     if (part.kind, part.marks) == ("relation", r"\approx"):
         exact, rounded = (each.text for each in part.parts)
         if not exact or is_name(part.parts[0]):
