@@ -32,11 +32,11 @@ EXPRESSIONS = (
     r"{n \choose k}", "{}_{n}C_k", "2[x+1]", "n!", "n!!", "|x|", r"\lfloor x\rfloor",
     r"\lceil x\rceil", r"30^\circ",
     r"\log_{2} x", r"\sin^2 x", r"\sin^{-1} x", r"\gcd(a,b)", r"\vec{a}\times\vec{b}",
-    r"\sum_{k=1}^{n} k^2", r"\frac{dy}{dx}",
+    r"\frac{dy}{dx}",
 )  # fmt: skip
 UNREAD = (
-    r"\int_0^1 x\,dx", r"\lim_{x\to 0} x", "1/2x", "x2", r"\frac{d}{dx}x^2", r"3\frac{4}{2}",
-    r"\mathbb{Z}", r"\forall x", "]0,1[", "0xFF",
+    r"\int_0^1 x\,dx", r"\sum_{k=1}^{n} k^2", r"\lim_{x\to 0} x", "1/2x", "x2",
+    r"\frac{d}{dx}x^2", r"3\frac{4}{2}", r"\mathbb{Z}", r"\forall x", "]0,1[", "0xFF",
     r"\begin{cases}x\end{cases}",
 )  # fmt: skip
 _OPS = {"/": "quotient", "*": "product", "+": "sum", "-": "negative", "^": "power",

@@ -54,7 +54,7 @@ def test_what_the_gold_leaves_to_do_the_answer_may_leave(gold, answer, grader):
 @pytest.mark.parametrize(
     ("gold", "answer", "right"),
     [("1023", "2^{10}-1", True), ("x<3", "2x<6", True), (r"\frac12", r"\sin 30^\circ", True),
-     ("6", r"\sqrt{36}", True), ("5", "2+3", False), ("391", r"17\cdot 23", False)],
+     ("6", r"\sqrt{36}", True), ("5", "2+3", True), ("391", r"17\cdot 23", True)],
 )  # fmt: skip
 def test_unevaluated_answers_may_be_allowed(gold, answer, right):
     assert UNDONE.grade(boxed(answer), gold).correct is right
@@ -81,6 +81,21 @@ def test_texts_that_do_not_state_the_gold(gold, text, grader):
 @pytest.mark.parametrize(("gold", "text"), cases.RIGHT_TEXTS)
 def test_texts_that_state_the_gold(gold, text, grader):
     assert grader.grade(text, gold).correct
+
+
+@pytest.mark.parametrize(("problem", "gold", "text"), cases.WRONG_TEXTS_TO_PROBLEMS)
+def test_what_is_around_a_box_belongs_to_the_answer(problem, gold, text, grader):
+    assert grader.grade(text, gold, prompt=problem).correct is False
+
+
+@pytest.mark.parametrize(("problem", "gold", "text"), cases.RIGHT_TEXTS_TO_PROBLEMS)
+def test_what_is_around_a_box_may_be_what_is_asked_for(problem, gold, text, grader):
+    assert grader.grade(text, gold, prompt=problem).correct
+
+
+@pytest.mark.parametrize(("gold", "answer", "right"), cases.CHAINS)
+def test_a_chain_of_equal_constants_is_its_value(gold, answer, right, grader):
+    assert grader.grade(boxed(answer), gold).correct is right
 
 
 def test_golds_accept_themselves_and_no_changed_copy(grader):

@@ -108,7 +108,7 @@ def test_members_and_entries_are_confirmed_part_by_part(grader):
         (r"(\frac12,x+1)", "(0.5,1+x)"),
         (
             r"\begin{pmatrix}1&2\\3&4\end{pmatrix}",
-            r"\begin{bmatrix}1&2\\3&\frac{8}{2}\end{bmatrix}",
+            r"\begin{bmatrix}1&2\\3&4.0\end{bmatrix}",
         ),
     ):
         assert check(gold, answer, grader.grade(rf"\boxed{{{answer}}}", gold).certificate)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from grader_cases import BEGIN, CASES, DOC, END, table
 from setrl_grader import Reason
-from setrl_grader.compare import compare, refusal
+from setrl_grader.compare import compare
 from setrl_grader.findings import Finding
 from setrl_grader.grammar import parse
 from setrl_grader.normal_form import normal_form
@@ -113,5 +113,4 @@ def test_the_docs_hold_the_list():
     ],
 )
 def test_arithmetic_of_the_question_is_no_answer(gold, answer, grader):
-    assert refusal(normal_form(gold), normal_form(answer), unevaluated=True) == "unevaluated"
     assert grader.grade(rf"\boxed{{{answer}}}", gold).reason == Reason.UNEVALUATED

@@ -171,9 +171,7 @@ def test_a_gold_that_grading_accepts_is_fit(gold, grader):
     assert grader.gold_problems([gold]) == [None]
 
 
-@pytest.mark.parametrize(
-    ("gold", "answer"), [("f(x,y)+1", "f(x,y)"), (r"\sum_{k=1}^n k^k", "0"), ("P(X=1)", "P(X=2)")]
-)
+@pytest.mark.parametrize(("gold", "answer"), [("f(x,y)+1", "f(x,y)"), ("P(X=1)", "P(X=2)")])
 def test_an_unknown_function_has_no_value_in_a_sentence(gold, answer, grader):
     """Its values are drawn, its commas are no letters."""
     assert grader.grade(rf"\boxed{{{answer}}}", gold).why == f"{answer} is not {gold}"

@@ -116,18 +116,12 @@ def _is_positive(ratio: Tree, equal: Equal) -> bool | None:
     """Whether a ratio that is constant is above 0: its value at one point decides."""
     letters = sorted(letters_of(ratio))
     for start in range(2, 2 + TRIES):
-        point = {letter: str(start + 3 * at) for at, letter in enumerate(letters)}
-        value = _at(ratio, point)
+        places = (Tree("number", text=str(start + 3 * at)) for at in range(len(letters)))
+        value = replaced(ratio, dict(zip(letters, places, strict=True)))
         verdict = equal(Tree("abs", (value,)), value)
         if verdict is not None:
             return verdict
     return None
-
-
-def _at(tree: Tree, point: dict[str, str]) -> Tree:
-    if tree.op == "letter":
-        return Tree("number", text=point[tree.text])
-    return Tree(tree.op, tuple(_at(part, point) for part in tree.parts), tree.text)
 
 
 def _difference(left: Tree, right: Tree) -> Tree:

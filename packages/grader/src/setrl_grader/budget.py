@@ -30,12 +30,16 @@ _BUDGET = Budget()
 
 @contextmanager
 def budget(steps: float) -> Iterator[Budget]:
-    """Let what is within spend at most so many steps: the operation after that is not begun."""
-    before, _BUDGET.left = _BUDGET.left, steps
+    """Let what is within spend at most so many steps, and no more than the budget around it has.
+
+    The operation after that is not begun.
+    """
+    before = _BUDGET.left
+    _BUDGET.left = least = min(steps, before)
     try:
         yield _BUDGET
     finally:
-        _BUDGET.left = before
+        _BUDGET.left = before - (least - _BUDGET.left)
 
 
 def spend(steps: float) -> None:

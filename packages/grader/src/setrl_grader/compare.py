@@ -31,12 +31,12 @@ from setrl_grader.marks import (
     is_words,
     same_words,
 )
-from setrl_grader.names import are_points, is_name, is_named, value_of
+from setrl_grader.names import are_points, is_letter, is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
 from setrl_grader.reals import same_reals
 from setrl_grader.tokens import GREEK
-from setrl_grader.trees import Part, walk
+from setrl_grader.trees import Part
 from setrl_grader.units import one_name, split_currency, split_money, split_unit
 
 Algebra = Callable[[Part, Part], Finding]
@@ -45,7 +45,6 @@ MAX_ITEMS = 64
 MAX_DEPTH = 4
 STEPS_OF_PAIR = 100
 
-_POINTS = re.compile(r"\\(?:angle|triangle|overrightarrow)(?![a-z])\s*\{?\s*([A-Z]+)")
 _FUNCTION = re.compile(r"(\\?[a-zA-Z]+'*)\([a-z](?:,[a-z])*\)\Z")
 _LABEL = re.compile(r"(?:[A-Z]|[IVX]+|[ivx]+)\Z")
 _COUNTER = re.compile(
@@ -53,8 +52,10 @@ _COUNTER = re.compile(
     r"(?:(?:(?:an|any|all|every)\s+)?integers?\s+(?=([a-zA-Z])\)?\Z)"
     r"|(?=([a-zA-Z])\s*(?:\\in\s*(?:\\mathb[bf]\{Z\}|Z)|(?:is\s+)?(?:(?:an|any)\s+)?integer)\)?\Z))"
 )
+_COUNTERS = frozenset("klmnt")  # that a gold has for a whole number
 _NO_LETTERS = re.compile(r"\\[a-zA-Z]+|\b(?:and|or)\b")
 _UNEVALUATED = re.compile(r"\\(?:i{1,3}nt|oint|sum|prod|lim|[lcd]?dots)(?![a-zA-Z])|\.\.\.")
+_SETS_LEFT = re.compile(r"[])]\s*\\(?:cap|setminus)\s*[(\[]")
 _LETTERS = re.compile(r"\([a-zA-Z](?:\s*,\s*[a-zA-Z])+\)")  # (x, y) before a pair
 _NO_BRACKETS = {"expression", "text", "relation", "union", "ratio", "percent", "builder"}
 _ONE_LETTER_UNIT = re.compile(r"\d\s+([a-zA-Z])\Z")  # 5 m, which may be a product
@@ -93,13 +94,13 @@ def compare(
     False brackets
     True entries
     """
-    answer = _with_counter_of(gold, answer)
+    answer = _with_counter_of(gold, answer, about)
     reading = readings(gold, answer, kind)[0] if reading is None else reading
     one = _Comparison(reading, kind, about, relative_tolerance, units, unevaluated, algebra)
     return one.answers(one.part(gold), one.part(answer), MAX_DEPTH)
 
 
-def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
+def refusal(gold: str, answer: str) -> str | None:
     r"""Why an answer is refused regardless of its value: "chain", "unevaluated", or None.
 
     An answer may do what the gold itself does: if the gold is a sum, the answer may be a sum.
@@ -111,18 +112,14 @@ def refusal(gold: str, answer: str, unevaluated: bool = False) -> str | None:
         return None
     if _UNEVALUATED.search(answer) and not _UNEVALUATED.search(gold):
         return "unevaluated"
+    if _SETS_LEFT.search(answer.rpartition("=")[2]) and not _SETS_LEFT.search(gold):
+        return "unevaluated"
     ours, theirs = parse(gold), parse(answer, gold)
     is_number = read_number(value_of(ours).text) is not None
     both_equations = not is_number and [_equations(each) for each in (ours, theirs)] == [1, 1]
     if _chained(theirs) and not (_chained(ours) or both_equations):
         return "chain"
-    value = value_of(theirs)
-    if unevaluated and is_number and not read_number(value.text) and _is_arithmetic(value):
-        return "unevaluated"
     return None
-
-
-_ARITHMETIC = {"number", "+", "-", "*", "/", "^", "root", "abs", "floor", "ceil"}
 
 
 def _equations(part: Part) -> int:
@@ -140,23 +137,24 @@ def _chained(part: Part) -> bool:
     return part.kind == "relation" and (chains or _equations(part) > most)
 
 
-def _is_arithmetic(part: Part) -> bool:
-    """Whether numbers are left to be added or multiplied; powers may be: 2¹⁰ − 1 and 2³ · 11 · 23.
-
-    A first power is no power, and a sum of three or more terms is none that a person writes.
-    """
-    nodes = [*walk(part.tree)] if part.tree else []
-    ops = {each.op for each in nodes}
-    if not ops <= _ARITHMETIC or ops.isdisjoint("+*"):
-        return False
-    powers = [each for each in nodes if each.op == "^" and each.parts[1].text not in ("0", "1")]
-    return not powers or any(each.op == "+" and len(each.parts) > 2 for each in nodes)
-
-
 _SETS = {
     parse(r"\mathbb{R}"): r"(?:the set of )?all real(?:s| numbers)|(?:all )?real numbers",
     parse(r"\emptyset"): r"(?:(?:there (?:is|are) )?no (?:real )?solutions?|(?:the )?empty set)",
 }
+
+
+def _joined(gold: Part, answer: Part) -> Part:
+    r"""Return intervals with a comma or "and" between them as their union, if the gold is one."""
+    intervals = all(each.kind in ("()", "(]", "[)", "[]") for each in answer.parts)
+    if gold.kind != "union" or answer.kind != "list" or not intervals:
+        return answer
+    return parse(r"\cup".join(each.text for each in answer.parts))
+
+
+def _only_pair(part: Part) -> Part:
+    """Return the only member of a set, if it is a pair: where points are asked for."""
+    only = part.kind == "{}" and len(part.parts) == 1 and part.parts[0].kind == "()"
+    return part.parts[0] if only else part
 
 
 def _said_set(part: Part) -> Part:
@@ -203,7 +201,7 @@ def _shape(part: Part) -> _Shape:
         name, value = part.parts
         shape = _shape(value)
         whole = len(shape.items) > 1 and shape.brackets
-        element = marks == {r"\in"} and value.tree is None and re.fullmatch("[a-zA-Z]", name.text)
+        element = marks == {r"\in"} and value.tree is None and is_letter(name.text)
         if element or (
             marks == {"="} and whole and (is_name(name) or _LETTERS.fullmatch(name.text))
         ):
@@ -216,6 +214,17 @@ def _shape(part: Part) -> _Shape:
         return _Shape("", (part,))
     bare = part.kind == "list" or (part.kind in ("()", "{}") and len(part.parts) == 1)
     return _Shape("" if bare else part.kind, part.parts, separators=marks)
+
+
+_ROWS = ("()", "⟨⟩")
+
+
+def _are_vectors(gold: _Shape, answer: _Shape, points: bool) -> bool:
+    """Whether both are one vector in other brackets: (1,2), ⟨1,2⟩ or a column; no interval."""
+    sides = gold.brackets, answer.brackets
+    vectors = all(each in _ROWS or re.fullmatch(r"\d+×1", each) for each in sides)
+    interval = "()" in sides and len(gold.items) == 2 and not points
+    return vectors and not interval and any(each in _ROWS for each in sides)
 
 
 class _Comparison:
@@ -252,6 +261,10 @@ class _Comparison:
         apart = one or not re.match(r"\([A-J]\)\S", answer.text)  # (C)e^x is a product
         answer = self.part(other[1]) if other and other[1] and apart else answer
         gold, answer = _said_set(gold), _said_set(answer)
+        if self.about.orders:
+            answer = _joined(gold, answer)
+        if self.about.points:
+            gold, answer = _only_pair(gold), _only_pair(answer)
         reals: bool | None = NotImplemented
         if self._is_point(gold):
             if answer.kind == "relation" and r"\in" in answer.marks:
@@ -286,7 +299,8 @@ class _Comparison:
         cycles = [MARKS["a permutation"].read(spaceless(one)) for one in (gold, answer)]
         if None not in cycles:  # their brackets are part of the mark
             return Finding(cycles[0] == cycles[1], "mark", gold, answer)
-        ours, theirs = self._alike(_shape(gold_part), _shape(answer_part))
+        point = self._is_point(gold_part)
+        ours, theirs = self._alike(_shape(gold_part), _shape(answer_part), point)
         nested = depth < MAX_DEPTH or r"\emptyset" in gold + answer
         if nested and gold.startswith("\\{") != answer.startswith("\\{"):
             return Finding(False, "brackets", gold, answer)  # a set is not its only member
@@ -295,6 +309,8 @@ class _Comparison:
         sizes = len(ours.items), len(theirs.items)
         if sizes == (1, 1) and not (ours.brackets or theirs.brackets):
             return self.items(ours.items[0], theirs.items[0])
+        if self.about.orders and _are_vectors(ours, theirs, self.about.points):
+            theirs = theirs._replace(brackets=ours.brackets)
         if (ours.brackets or "{}") != (theirs.brackets or "{}"):
             return Finding(False, "brackets", gold, answer)
         if sizes[0] != sizes[1]:
@@ -376,8 +392,6 @@ class _Comparison:
             return found
         if unread := next((text for text in (gold, answer) if _FOREIGN.search(text)), None):
             return Finding(False, "unread", gold, answer, detail=(unread,))
-        if sorted(_POINTS.findall(gold)) != sorted(_POINTS.findall(answer)):
-            return Finding(False, "points", gold, answer)
         return self.algebra(gold_part, answer_part)
 
     def _words(self, gold: Part, answer: Part) -> Finding | None:
@@ -391,7 +405,7 @@ class _Comparison:
             return Finding(False, "two readings", gold.text, answer.text, detail=(ways,))
         return Finding(same, "words" if words else "symbol", gold.text, answer.text)
 
-    def _alike(self, gold: _Shape, answer: _Shape) -> tuple[_Shape, _Shape]:
+    def _alike(self, gold: _Shape, answer: _Shape, is_point: bool) -> tuple[_Shape, _Shape]:
         """Return both as tuples, if the gold may be one and one side is a named tuple."""
         if self.kind in ("set", "interval"):
             return gold, answer
@@ -400,7 +414,7 @@ class _Comparison:
                 each if each.brackets or len(each.items) < 2 else each._replace(brackets="()")
                 for each in (gold, answer)
             )
-        return _alike(gold, answer, self.about)
+        return _alike(gold, answer, self.about, is_point)
 
 
 def _of_other_names(gold: Part, answer: Part) -> Finding:
@@ -416,8 +430,9 @@ def _of_other_names(gold: Part, answer: Part) -> Finding:
 def _without_names(gold: Part, answer: Part, equation: bool) -> tuple[Part, Part, bool]:
     """Return both without the names before them, where one has none or both have the same.
 
-    Two different names are two different statements, x = 5 and y = 5, unless one side mentions
-    the other's name: x = 2y and y = x/2 may be the same line, which takes algebra to decide.
+    Two different names are two different statements, x = 5 and y = 5; x = 3y + 2 does not solve
+    for y as y = (x - 2)/3 does. A line may be 2x - y = 1 for y = 2x - 1, but a function f(x) stands
+    alone on a side.
     """
     counts = _equations(gold), _equations(answer)
     named = is_named(gold), is_named(answer)
@@ -427,12 +442,12 @@ def _without_names(gold: Part, answer: Part, equation: bool) -> tuple[Part, Part
         names = [spaceless(each.parts[0].text) for each in (gold, answer)]
         if names[0] == names[1]:
             return value_of(gold), value_of(answer), False
-        values = [spaceless(each.parts[1].text) for each in (gold, answer)]
-        mentioned = names[0] in values[1] or names[1] in values[0]
-        return gold, answer, not (mentioned or _same_function(*names))
+        turned = spaceless(answer.parts[1].text) == names[0]
+        return gold, answer, not (turned or _same_function(*names))
     if any(named) and min(counts) == 0 and not equation:
         return value_of(gold), value_of(answer), False
-    return gold, answer, counts[0] != counts[1]
+    alone = named[0] and "(" in gold.parts[0].text
+    return gold, answer, counts[0] != counts[1] or alone
 
 
 def _same_function(gold: str, answer: str) -> bool:
@@ -441,8 +456,11 @@ def _same_function(gold: str, answer: str) -> bool:
     return bool(found[0] and found[1] and found[0][1] == found[1][1])
 
 
-def _alike(gold: _Shape, answer: _Shape, about: Said) -> tuple[_Shape, _Shape]:
-    """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2)."""
+def _alike(gold: _Shape, answer: _Shape, about: Said, is_point: bool) -> tuple[_Shape, _Shape]:
+    """Return both as tuples where one is a named tuple: x = 1, y = 2 is (x, y) = (1, 2).
+
+    Roots x_1 and x_2 are one only of a point, and no ends of the interval (1, 2).
+    """
     gold, answer = (_with_name_for_all(shape) for shape in (gold, answer))
     named = _named_tuple(gold, about.orders), _named_tuple(answer, about.orders)
     if named[0] and named[1] and "()" in (gold.brackets, answer.brackets):
@@ -454,8 +472,10 @@ def _alike(gold: _Shape, answer: _Shape, about: Said) -> tuple[_Shape, _Shape]:
     found, other = (named[0], answer) if named[0] else (named[1], gold)
     assert found is not None
     letters = {name.partition("_")[0] for name in _names_in(found)}
-    if len(letters) == 1 and named[1] and not gold.brackets:
-        return gold, answer  # roots x_1 and x_2
+    known = {*_names_in(found)} <= {*about.first} if not gold.brackets else False
+    known = known or is_point or not about.orders or (*_names_in(found),) in about.orders
+    if named[1] and not (known and (len(letters) > 1 or (gold.brackets and is_point))):
+        return gold, answer
     in_set = other.brackets and len(letters) > 1 and not any(map(is_named, other.items))
     bare = len(other.items) > 1 and not (other.brackets or any(map(is_named, other.items)))
     if not (bare or in_set or other.brackets == "()"):  # in a set nothing says which value is x
@@ -491,7 +511,8 @@ def _named_tuple(shape: _Shape, orders: tuple[tuple[str, ...], ...]) -> _Shape |
         whole = len(names) == len(shape.items) and "or" not in shape.separators
         if not (different and whole):
             return None
-    given = next((each for each in orders if {*each} == {*names}), None)
+    alphabet = tuple(sorted(names)) if orders and {*names} <= {*"xyz"} else None
+    given = next((each for each in orders if {*each} == {*names}), alphabet)
     if given and len(given) == len(names) == len(values):
         names, values = [*given], tuple(values[names.index(each)] for each in given)
     return _Shape("()", values, f"({','.join(names)})")
@@ -507,10 +528,10 @@ def _is_turned(shape: _Shape, about: Said) -> bool:
     ranks = [*zip(bases, names, strict=True)]
     if tuple(names) in about.orders or ranks == sorted(ranks):
         return False
-    if about.orders:
+    if about.orders and not {*names} <= {*"xyz"}:
         places = [about.first.index(each) for each in names if each in about.first]
         return len(places) < len(names) or places != sorted(places)
-    return max(bases) - min(bases) == len({*bases}) - 1
+    return bool(about.orders) or max(bases) - min(bases) == len({*bases}) - 1
 
 
 def _names_in(shape: _Shape) -> list[str]:
@@ -521,24 +542,26 @@ def _names_of(shape: _Shape) -> list[str]:
     return [spaceless(item.parts[0].text) for item in shape.items if is_named(item)]
 
 
-def _with_counter_of(gold: str, answer: str) -> str:
+def _with_counter_of(gold: str, answer: str, about: Said) -> str:
     """Return the answer with the gold's name of a whole number: kπ, k ∈ ℤ is nπ, n ∈ ℤ.
 
-    Both must say that it is whole. It has one name in all of an answer: (kπ, k) is not (nπ, k).
+    The answer must say that it is whole, and so must the gold, unless its letter is no letter of
+    the problem. It has one name in all of an answer: (kπ, k) is not (nπ, k).
     """
     ours, theirs = _COUNTER.search(gold), _COUNTER.search(answer)
-    if not (ours and theirs):
+    if not theirs or not (ours or about.orders):
         return answer
-    new, old = (found[1] or found[2] for found in (ours, theirs))
-    family = answer[: theirs.start()]
-    families = gold[: ours.start()], family
+    old, family = theirs[1] or theirs[2], answer[: theirs.start()]
+    families = gold[: ours.start()] if ours else gold, family
     letters = [re.findall("[a-zA-Z]", _NO_LETTERS.sub(" ", text)) for text in families]
+    free = {*letters[0]} & _COUNTERS - {*about.first}
+    new = (ours[1] or ours[2]) if ours else min(free, default="") if len(free) == 1 else ""
     if new not in letters[0] or old not in letters[1] or (new != old and new in letters[1]):
         return answer
     renamed = re.sub(
         rf"{_NO_LETTERS.pattern}|{old}", lambda m: new if m[0] == old else m[0], family
     )
-    return renamed + gold[ours.start() :]
+    return renamed + gold[len(families[0]) :]
 
 
 def _unlike(gold: _Shape, answer: _Shape, about: Said) -> str | None:

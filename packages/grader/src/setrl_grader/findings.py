@@ -29,7 +29,6 @@ SENTENCES = {  # rule → the sentences for equal and for different
     "choice": ("the choice is {gold}", "the choice is {answer}, not {gold}"),
     "choice in doubt": ("", "words after the letter of the choice leave doubt: {answer}"),
     "mark": ("{answer} is {gold} in the same notation", "{answer} is not {gold}"),
-    "points": ("", "{answer} names other points than {gold}"),
     "reals": (
         "{answer} and {gold} are the same set of real numbers",
         "{answer} and {gold} are not the same set of real numbers",

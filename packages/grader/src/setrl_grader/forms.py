@@ -13,20 +13,18 @@ before the problem do not count, nor do the options behind it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
-from math import gcd, isqrt, prod
+from itertools import chain
+from math import gcd, inf, isqrt, prod
 
-from setrl_grader.grammar import parse
+from setrl_grader.asked import formulas_of
 from setrl_grader.marks import MARKS
 from setrl_grader.names import is_named, value_of
-from setrl_grader.normal_form import normal_form, spaceless
+from setrl_grader.normal_form import spaceless
 from setrl_grader.numbers import literal
-from setrl_grader.tokens import joined, tokens
 from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of, walk, whole
 
 _ROUNDED = {"abs", "floor", "ceil", "log"}
@@ -34,37 +32,6 @@ _RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
 _NUMBER = ("number",)
 MAX_FACTORS = 20  # that a power is
 _SMALL = (2, 3, 5, 7, 11, 13)  # primes whose powers are taken out of a root
-MAX_LENGTH = 20_000  # characters of a problem: its end is read
-MAX_FORMULAS = 400
-_EXAMPLE = re.compile(
-    r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ANSWERED = re.compile(  # which ends an example
-    r"^[\s#*]*(?:(?:final\s+)?answer|solution|output|response|a)\b\s*[*:.]|####|\banswer is\b"
-    r"|\\boxed\{.*\d",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OPTIONS = re.compile(
-    r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
-)
-_CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
-_OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+"
-_PLAIN = re.compile(  # a formula without dollar signs
-    rf"[-+]?{_OPERAND}(?:\s*(?:[-+*/=<>·×÷≤≥])\s*{_OPERAND})*"
-)
-_NO_FORMULA = re.compile(r"(?<!\\)[a-zA-Z]{4,}|\A[a-zA-Z]+\Z")
-FORMULA = re.compile(
-    r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
-)
-_LEXEME = re.compile(r"\\[a-zA-Z]+|[a-zA-Z]{2,}|\d+(?:\.\d+)?|\S")
-_WORD = re.compile(r"[a-zA-Z]{2,}\Z")
-_ENDS = frozenset(["", "=", "<", ">", ",", ":", ";", "?", ".", "|", r"\le", r"\ge", "&"])
-_BEFORE = _ENDS | {"(", "{", "["}
-_BEHIND = _ENDS | {")", "}", "]", r"\\"}
-_SIDES = re.compile(  # what is between the lines of a display
-    r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
-)
 
 
 def is_undone(gold: Part, answer: Part) -> bool:
@@ -72,41 +39,95 @@ def is_undone(gold: Part, answer: Part) -> bool:
 
     >>> from setrl_grader.grammar import parse
     >>> [is_undone(parse("391"), parse(text)) for text in (r"17\cdot23\cdot1^2", r"\frac{782}{2}")]
-    [True, False]
+    [True, True]
     >>> is_undone(parse("x<2"), parse("2x+3<7")), is_undone(parse("y=x"), parse("2y=2x"))
     (True, False)
     """
     ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
+    if not _set_operations(answer) <= _set_operations(gold):
+        return True
     solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
     solved = solved and not any(map(_is_mixed, ours))
     if solved and any(map(_is_mixed, theirs)):
         return True
-    known = (tree for tree in theirs if not has(tree, {"apply", "word"}))
-    left = {_kind_left(each) for tree in known for each in walk(tree) if not letters_of(each)}
+    given = [each for tree in ours for each in walk(tree)]
+    known = [each for tree in theirs if not has(tree, {"apply", "word"}) for each in walk(tree)]
+    left = {_kind_left(each) for each in known if not letters_of(each)}
+    left |= {"quotient" for each in known if _is_quotient_left(each)}
+    left |= {_kind_left(each) for each in known if each.op == "+"}
+    if all(_degree(tree) < inf for tree in ours) and not any(map(_is_below, given)):
+        left |= {"quotient" for each in known if _is_below(each)}
     numbers = [tree for tree in ours if _is_constant(tree)]
     angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
     if numbers and not angles and all(map(_is_exact, numbers)):
         left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    return not left <= {"", *(_kind_left(each) for tree in ours for each in walk(tree))}
+    kinds = {"quotient" for each in given if gold.kind == "ratio" or _is_quotient_left(each)}
+    return not left <= {"", *kinds, *map(_kind_left, given)}
 
 
-def is_another_form(
-    gold: Part, answer: Part, formulas: Iterable[Part], same: Callable[[Part], bool]
-) -> bool:
-    """Whether a problem asks for the form that the gold has, and the answer does not have it.
+def _set_operations(part: Part) -> set[str]:
+    """Return the signs between sets that leave something to do; \u211d without points is a set."""
+    signs = {*part.marks.split()} if part.kind == "union" else set()
+    if not all(each.kind == "{}" for each in part.parts):
+        signs -= {r"\cup"}
+    kinds = [each.kind for each in part.parts]
+    if part.kind == "union" and (part.parts[0].tree or kinds[-1] == "{}" != kinds[0]):
+        signs -= {r"\setminus"}
+    return signs.union(*map(_set_operations, part.parts))
 
-    It asks where one of its formulas is the `same` as the gold, in another form.
-    """
-    name = spaceless(gold.parts[0].text) if is_named(gold) else ""
-    wanted, left = _form_of(gold, name), _unreduced(gold)
-    if wanted == _form_of(answer, name) and _unreduced(answer) <= left:
-        return False
-    return any(
-        _may_be_same(gold, each)
-        and (_form_of(each, name) != wanted or not _unreduced(each) <= left)
-        and same(each)
-        for each in formulas
-    )
+
+def is_another_form(gold: Part, answer: Part) -> bool:
+    """Whether an answer that is equal to a gold does not have its form."""
+    name = _name_of(gold)
+    same = _form_of(gold, name) == _form_of(answer, name)
+    return not (same and _unreduced(answer) <= _unreduced(gold))
+
+
+def is_another_notation(gold: Part, answer: Part) -> bool:
+    """Whether two numbers are written as different kinds: 2.75, 11/4, 2¾; 3.0 is whole."""
+    kinds = _notation(gold), _notation(answer)
+    return bool(kinds[0] and kinds[1]) and kinds[0] != kinds[1]
+
+
+def in_same_notation(gold: Part, answer: Part) -> bool:
+    """Whether both are numbers, written as the same kind."""
+    return bool(_notation(gold)) and _notation(gold) == _notation(answer)
+
+
+def asks_for_notation(gold: Part, problem: str) -> bool:
+    """Whether a number of a problem is the gold, written as another kind: 2.75 for 2¾."""
+    value = _number(gold)
+    others = (each for each in formulas_of(problem) if each.kind != "percent")
+    return any(is_another_notation(gold, each) and _number(each) == value for each in others)
+
+
+def _number(part: Part) -> Fraction | None:
+    tree = _value_tree(part)
+    number = literal(tree) if tree else None
+    return number.value if number else None
+
+
+def _value_tree(part: Part) -> Tree | None:
+    part = value_of(part)
+    return part.parts[0].tree if part.kind == "percent" else part.tree
+
+
+def _notation(part: Part) -> str:
+    """Return the kind of a number, "whole", "decimal", "/", "mixed", …; "" of all else."""
+    tree, value = _value_tree(part), _number(part)
+    if tree is None or value is None:
+        return ""
+    bare = tree.parts[0] if tree.op == "-" else tree
+    if bare.op != "number":
+        return bare.text or bare.op
+    return "whole" if value.denominator == 1 else "decimal"
+
+
+def in_other_forms(gold: Part, problem: str) -> Iterator[Part]:
+    """Yield the formulas of a problem that may be equal to the gold, and have another form."""
+    for each in formulas_of(problem):
+        if _may_be_same(gold, each) and is_another_form(gold, each):
+            yield each
 
 
 def is_written_otherwise(gold: Part, answer: Part) -> bool:
@@ -125,11 +146,16 @@ def is_written_otherwise(gold: Part, answer: Part) -> bool:
     )
 
 
-def key_of(tree: Tree) -> tuple[object, ...]:
-    """Return a key that is the same for expressions that are written alike, in any order."""
-    parts = tuple(map(key_of, tree.parts))
-    ordered = tuple(sorted(parts, key=repr)) if tree.op in ("+", "*") else parts
-    return tree.op, tree.text, ordered
+def _keys_of(tree: Tree) -> list[str]:
+    """Return a key of each part of an expression, its own last; terms and factors in any order."""
+    inner = [*map(_keys_of, tree.parts)]
+    own = [keys[-1] for keys in inner]
+    own = sorted(own) if tree.op in ("+", "*") else own
+    return [*chain(*inner), f"{tree.op} {tree.text}({','.join(own)})"]
+
+
+def _key_of(tree: Tree) -> str:
+    return _keys_of(tree)[-1]
 
 
 def _bare(tree: Tree) -> Tree:
@@ -138,7 +164,7 @@ def _bare(tree: Tree) -> Tree:
 
 def _written(tree: Tree) -> object:
     bare = _bare(tree)
-    return Fraction(bare.text) if bare.op == "number" else key_of(bare)
+    return Fraction(bare.text) if bare.op == "number" else _key_of(bare)
 
 
 def _may_be_same(gold: Part, formula: Part) -> bool:
@@ -155,9 +181,15 @@ def _may_be_same(gold: Part, formula: Part) -> bool:
     return letters_of(one) <= letters_of(other)
 
 
+def _name_of(part: Part) -> str:
+    return spaceless(part.parts[0].text) if is_named(part) else ""
+
+
 def _form_of(part: Part, name: str) -> tuple[object, ...]:
     """Return the form of a statement, without the name that the gold has, or of any name."""
-    if is_named(part) and (not name or spaceless(part.parts[0].text) == name):
+    if part.kind == "percent":
+        return _form_of(part.parts[0], name)
+    if name in ("", _name_of(part)):
         part = value_of(part)
     if part.tree is not None:
         return _form(part.tree)
@@ -180,13 +212,25 @@ def _form(tree: Tree) -> tuple[object, ...]:
 
 def _form_of_factor(tree: Tree) -> tuple[object, ...]:
     if tree.op == "+":
-        below = any(
-            sign < 0 and letters_of(each) for t in _terms(tree) for each, sign in _factors(t)
-        )
-        return "+", below
+        terms = [*_terms(tree)]
+        below = any(sign < 0 and letters_of(each) for t in terms for each, sign in _factors(t))
+        return "+", below, _degree(tree)
     if tree.op == "^":
-        return "^", _form(tree.parts[0]), key_of(tree.parts[1])
+        return "^", _form(tree.parts[0]), _key_of(tree.parts[1])
     return tree.op, tree.text, *map(_form, tree.parts)
+
+
+def _degree(tree: Tree) -> float:
+    """Return the degree of a polynomial; infinity for what is none."""
+    if tree.op == "letter" or not letters_of(tree):
+        return float(tree.op == "letter")
+    degrees = [*map(_degree, tree.parts)]
+    exponent = whole(tree.parts[1]) if tree.op == "^" else None
+    if exponent is not None:
+        return degrees[0] * abs(exponent)
+    if tree.op in ("*", "/"):
+        return sum(degrees)
+    return max(degrees) if tree.op in ("+", "-") else inf
 
 
 def _form_of_number(tree: Tree) -> tuple[object, ...]:
@@ -195,7 +239,7 @@ def _form_of_number(tree: Tree) -> tuple[object, ...]:
     if tree.op == "-":
         return _form_of_number(tree.parts[0])
     if tree.op == "^":
-        return "^", _form_of_number(tree.parts[0]), key_of(tree.parts[1])
+        return "^", _form_of_number(tree.parts[0]), _key_of(tree.parts[1])
     return tree.op, *sorted(map(_form_of_number, tree.parts), key=repr)
 
 
@@ -237,7 +281,8 @@ def _unreduced(part: Part) -> set[str]:
 
 
 def _reducible(tree: Tree) -> Iterator[str]:
-    if tree.op == "root" and not _is_square_free(tree):
+    roots = [tree, *(each for each, _ in _factors(tree) if tree.op == "^")]  # 12^{1/2}
+    if any(each.op == "root" and not _is_square_free(each) for each in roots):
         yield "root"
     if tree.op not in ("*", "/"):
         return
@@ -246,14 +291,16 @@ def _reducible(tree: Tree) -> Iterator[str]:
         tree.op == "/" and tree.parts[1].text == "1"
     ):
         yield "fraction"
+    if any(sign < 0 and has(each, {"root"}) for each, sign in factors):
+        yield "root below"
     others = [each for each, _ in factors if not _is_of_numbers(each)]
-    sums = [[*_terms(each)] for each in others if each.op == "+"]
-    if len(others) > 1 and any(gcd(*map(_content, terms)) > 1 for terms in sums):
+    if len(others) > 1 and any(each.op == "+" and _content(each) > 1 for each in others):
         yield "factor"
 
 
-def _content(term: Tree) -> int:
-    return _coefficient([*_factors(term)], 1)
+def _content(tree: Tree) -> int:
+    """Return the largest whole number that can be taken out of a sum."""
+    return gcd(*(_coefficient([*_factors(term)], 1) for term in _terms(tree)))
 
 
 def _coefficient(factors: list[tuple[Tree, int]], sign: int) -> int:
@@ -337,12 +384,28 @@ def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
     return (each for each in _flat(term) if not _is_rational(each[0]))
 
 
+def _is_quotient_left(tree: Tree) -> bool:
+    """Whether a quotient can be carried out in whole numbers: 290/2, (4x + 2)/2; 2/4 is a value."""
+    if tree.op != "/" or tree.text:
+        return False
+    factors = [*_factors(tree)]
+    top, bottom = (_coefficient(factors, sign) for sign in (1, -1))
+    top *= prod(_content(each) for each, sign in factors if sign > 0 and each.op == "+")
+    return tree.parts[1].text == "1" or (bottom > 1 and top % bottom == 0)
+
+
+def _is_below(tree: Tree) -> bool:
+    """Whether letters stand below a line, where a polynomial has none: (x² + x)/x is not x + 1."""
+    below = (each for each, sign in _factors(tree) if sign < 0 and letters_of(each))
+    return any(_degree(each) < inf for each in below)
+
+
 def _is_power_left(base: Tree, exponent: Tree) -> bool:
-    """Whether a power can be carried out: (1 + √2)², i², 5¹; 3¹⁰, e² and 2^{1/3} are values."""
+    """Whether a power can be carried out: 3¹⁰, (1 + √2)², i²; e², 2^{1/3} and 10⁸ are values."""
     if exponent.text in ("0", "1") or base.text in ("0", "1"):
         return True
     bare = base.parts[0] if base.op == "-" else base
-    value = (_is_rational(bare) and bare.op != "^") or (bare.op == "constant" and bare.text != "i")
+    value = bare.text == "10" or (bare.op == "constant" and bare.text != "i")
     return whole(exponent) is not None and not (value or _kind_left(bare) in ("count", "function"))
 
 
@@ -361,52 +424,10 @@ def _is_power(number: int, degree: int) -> bool:
     return number in {near**degree for near in (about - 1, about, about + 1)}
 
 
-def problem_of(prompt: object) -> str:
-    r"""Return the text of a problem: of the last message of a user, behind few-shot examples.
-
-    >>> problem_of("Problem: 1+1\nSolution: 2\n\nProblem: 1+2\nSolution:").strip()
-    '1+2\nSolution:'
-    >>> problem_of([{"role": "user", "content": "1+2"}, {"role": "assistant", "content": "So"}])
-    '1+2'
-    """
-    if isinstance(prompt, str):
-        text = _without_examples(prompt)
-        return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
-    given = prompt if isinstance(prompt, list | tuple) else []
-    asked: list[str] = []
-    for each in given:
-        if isinstance(each, Mapping):
-            text, is_reply = _text_of(each), each.get("role") == "assistant"
-            asked = [] if is_reply and _ANSWERED.search(text) else [*asked, text * (not is_reply)]
-    return problem_of("\n".join(filter(None, asked)))
-
-
-def _text_of(message: Mapping[str, object]) -> str:
-    content = message.get("content")
-    blocks = content if isinstance(content, list | tuple) else [content]
-    texts = (each.get("text") if isinstance(each, Mapping) else each for each in blocks)
-    return "\n".join(each for each in texts if isinstance(each, str))
-
-
-def _without_examples(prompt: str) -> str:
-    """Return what is behind the last example, which has a heading and an answer."""
-    found = list(_EXAMPLE.finditer(prompt))
-    for one, other in reversed([*pairwise(found)]):
-        if _ANSWERED.search(prompt[one.end() : other.start()]):
-            return prompt[other.end() :]
-    return prompt
-
-
-def stem_of(problem: str) -> str:
-    """Return what a problem gives: no options, and nothing if it asks "which of A and B"."""
-    if _CHOOSE.search(problem):
-        return ""
-    return problem[: found.start()] if (found := _OPTIONS.search(problem)) else problem
-
-
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     r"""Whether an answer stands in a problem, and the gold, which is written otherwise, does not.
 
+    >>> from setrl_grader.grammar import parse
     >>> problem = "Solve $2x+3y=6$ for $y$, where $x>0$."
     >>> gold = parse(r"y=\frac{6-2x}{3}")
     >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]
@@ -422,10 +443,7 @@ def _stands(part: Part, problem: str, whole: bool = False) -> bool:
         return all(_stands(each, problem, whole) for each in part.parts)
     value = value_of(part)
     whole = whole or (value.tree is not None and literal(value.tree) is not None)
-    keys = {_key(part), _key(value)}
-    texts = {part.text, value.text}
-    written = any(_is_written(text, problem, whole) for text in texts)
-    return written or bool(keys & _keys(problem, whole))
+    return not {_key(part), _key(value)}.isdisjoint(_keys(problem, whole))
 
 
 @lru_cache(maxsize=1024)
@@ -433,23 +451,10 @@ def _keys(problem: str, whole: bool) -> frozenset[object]:
     return frozenset(key for formula in formulas_of(problem) for key in _all_keys(formula, whole))
 
 
-@lru_cache(maxsize=1024)
-def formulas_of(problem: str) -> tuple[Part, ...]:
-    """Return the formulas of a problem, each also by its lines."""
-    pieces = {piece for each in _formulas(problem) for piece in (each, *_SIDES.split(each))}
-    return tuple(parse(normal_form(each)) for each in sorted(pieces)[:MAX_FORMULAS])
-
-
-def _formulas(problem: str) -> set[str]:
-    found = {next(filter(None, each.groups()), "") for each in FORMULA.finditer(problem)}
-    plain = {each.rstrip(".,:;?") for each in _PLAIN.findall(FORMULA.sub(" ; ", problem))}
-    return found | {each for each in plain if not _NO_FORMULA.search(each)}
-
-
 def _all_keys(part: Part, whole: bool) -> Iterator[object]:
     yield _key(part)
     if part.tree is not None and not whole:
-        yield from map(key_of, walk(part.tree))
+        yield from _keys_of(part.tree)
     for each in part.parts:
         yield from _all_keys(each, whole)
 
@@ -457,26 +462,8 @@ def _all_keys(part: Part, whole: bool) -> Iterator[object]:
 def _key(part: Part) -> object:
     """Return a key that is the same for statements that are written alike, in any order."""
     if part.tree is not None:
-        return key_of(part.tree)
+        return _key_of(part.tree)
     if part.kind != "relation":
         return spaceless(part.text)
     turned = part.marks.replace(">", "<").replace(r"\ge", r"\le")
     return turned, frozenset(map(_key, part.parts))
-
-
-@lru_cache(maxsize=1024)
-def _lexemes(problem: str) -> tuple[str, ...]:
-    return tuple(_LEXEME.findall(joined(tokens(problem))))
-
-
-def _is_written(text: str, problem: str, whole: bool) -> bool:
-    """Whether a formula is in a problem, also without dollar signs, but not within another."""
-    wanted, there = tuple(_LEXEME.findall(text)), ("", *_lexemes(problem), "")
-    for at in range(1, len(there) - len(wanted)):
-        if there[at : at + len(wanted)] == wanted:
-            before, behind = there[at - 1], there[at + len(wanted)]
-            if (before in (_ENDS if whole else _BEFORE) or _WORD.match(before)) and (
-                behind in (_ENDS if whole else _BEHIND) or _WORD.match(behind)
-            ):
-                return True
-    return False

@@ -44,7 +44,7 @@ _SENTENCES = {
     Reason.SEVERAL_BOXES: "the sample has several boxes with different answers",
     Reason.TOO_LONG: "the answer is too long to be compared",
     Reason.CHAIN: "the answer states more than one equality",
-    Reason.UNEVALUATED: "the answer leaves an operation to do",
+    Reason.UNEVALUATED: "the answer leaves an operation to do, or lacks the form that is asked for",
     Reason.COPIED: "the answer is a formula of the problem",
     Reason.UNPARSABLE: "something is missing in the answer, or its brackets are not in pairs",
     Reason.TOO_LARGE: "the comparison takes more steps than are allowed",

@@ -17,13 +17,13 @@ r"""The grammar: one reader by recursive descent makes a statement of a normal f
     argument  = "{" sum "}" | number | letter
     atom      = number | letter | command | group | "|" sum "|"
     letter    = name ["_" index] {"'"} ["(" arguments ")"]
-    command   = fraction | root | binomial | function | sum_over | rounding
+    command   = fraction | root | binomial | function | rounding
     group     = a bracket that holds one sum
 
 Letters keep their case, index and primes: R is not r, x_1 is not x_2, f' is not f. A letter that
 is applied, f(x), is a function that is not known. A side that has two readings, or none that the
 grammar knows, is text: letters behind which a number follows, words, 1/2x, integrals, limits,
-derivatives as operators, products of matrices.
+derivatives as operators, products of matrices, sums over a letter.
 """
 
 from __future__ import annotations
@@ -100,6 +100,10 @@ ACCENTS = {
     r"\overline", r"\bar", r"\hat", r"\tilde", r"\vec", r"\dot", r"\ddot", r"\overrightarrow",
     r"\overleftarrow", r"\mathbf", r"\mathcal", r"\mathfrak", r"\mathscr",
 }  # fmt: skip
+_STARTS = frozenset(  # of a factor without a sign before it
+    ["(", "[", r"\{", "{", r"\frac", r"\sqrt", r"\binom", r"\pi", r"\log", r"\lfloor", r"\lceil"]
+)  # fmt: skip
+_STARTS |= _LETTERS | _ONE_ARGUMENT | ACCENTS | APPLIED
 _VECTOR = re.compile(r"\\(?:vec|mathbf|overrightarrow)\{|\\hat\{\\?[ijk]")
 _OF_REALS: tuple[list[str], ...] = (
     [],
@@ -109,24 +113,9 @@ SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "bil
            "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(
-    [
-        "tr",
-        "Tr",
-        "Var",
-        "Cov",
-        "sgn",
-        "erf",
-        "arg",
-        "det",
-        "deg",
-        "sin",
-        "cos",
-        "tan",
-        "log",
-        "ln",
-        "exp",
-    ]
-)
+    ["tr", "Tr", "Var", "Cov", "sgn", "erf", "arg", "det", "deg", "sin", "cos", "tan", "log", "ln",
+     "exp"]
+)  # fmt: skip
 _NAME = re.compile(
     r"(?P<base>\\[a-zA-Z]+(?:\{\\?[a-zA-Z]+\})?|[a-zA-Z])\s*(?P<index>_\s*(?:\{[^{}]*\}|\w))?"
     r"\s*(?P<primes>'*)\s*(?P<order>\^\s*\{\([^{}]*\)\})?\s*(?P<power>\^\s*(?:\{-?\w+\}|\w)\s*(?=\())?"
@@ -372,8 +361,7 @@ class _Reader:
         self.tokens = [piece.rstrip() or piece for piece in self.pieces]
         self.functions = functions
         self.at = self.depth = self.bars = 0
-        self.bound: dict[str, str] = {}
-        self.brackets: dict[tuple[object, ...], tuple[Part, int]] = {}
+        self.brackets: dict[int, tuple[Part, int]] = {}
 
     @property
     def next(self) -> str:
@@ -446,13 +434,13 @@ class _Reader:
         return self.several("relation", self.side, RELATIONS)
 
     def side(self) -> Part:
-        start, state = self.at, (self.depth, self.bars, {**self.bound})
+        start, state = self.at, (self.depth, self.bars)
         try:
             part = self.several("ratio", self.union, frozenset({":"}))
             if self.next in _STOPS:
                 return part
         except UnreadableError:
-            self.depth, self.bars, self.bound = state
+            self.depth, self.bars = state
         self.at = self.end_of(start, _STOPS)
         return Part("text", self.text(start))
 
@@ -512,16 +500,16 @@ class _Reader:
 
     def bracket(self) -> Part:
         """Read a bracket once, also where a product begins with it."""
-        key = (self.at, *self.bound)
-        if key not in self.brackets:
+        start = self.at
+        if start not in self.brackets:
             bars = self.bars
             self.depth, self.bars = self.depth + 1, 0
             if self.depth > MAX_DEPTH:
                 raise UnreadableError
             part = self.matrix() if self.next == _BEGIN else self.bracketed()
             self.depth, self.bars = self.depth - 1, bars
-            self.brackets[key] = part, self.at
-        part, self.at = self.brackets[key]
+            self.brackets[start] = part, self.at
+        part, self.at = self.brackets[start]
         return part
 
     def bracketed(self) -> Part:
@@ -605,21 +593,7 @@ class _Reader:
         token = self.next
         if token == "|":
             return self.bars == 0
-        starts = (
-            "(",
-            "[",
-            r"\{",
-            "{",
-            r"\frac",
-            r"\sqrt",
-            r"\binom",
-            r"\pi",
-            r"\log",
-            r"\lfloor",
-            r"\lceil",
-        )
-        known = token in starts or token in _LETTERS or token in _ONE_ARGUMENT
-        return known or token in ACCENTS or token in APPLIED or token in self.bound
+        return token in _STARTS
 
     def power(self) -> Tree:
         tree = self.postfix()
@@ -716,7 +690,7 @@ class _Reader:
             self.bars -= 1
             self.take("|")
             return Tree("abs", (tree,))
-        if token in _LETTERS or token in self.bound or token == r"\pi":
+        if token in _LETTERS or token == r"\pi":
             return self.letter(token)
         if token in ACCENTS:
             return self.letter(f"{token}{{{self.raw_group()}}}")
@@ -738,7 +712,8 @@ class _Reader:
             whole, _, fixed = token.partition(".")
             nines = (10 ** len(period) - 1) * 10 ** len(fixed)
             value = Fraction(int(whole + fixed), 10 ** len(fixed)) + Fraction(int(period), nines)
-            return quotient(value)._replace(text="periodic")
+            tree = quotient(value)
+            return tree._replace(text="periodic") if tree.parts else tree
         if token.endswith(".") and self.next != "/":
             raise UnreadableError
         number = Tree("number", text=token.rstrip("."))
@@ -785,15 +760,15 @@ class _Reader:
         if token in _DERIVED and self.ahead("^", "{", "("):
             self.take()
             primes += _order(self.raw_group())
-        name = self.bound.get(token, token) + index + primes
-        if self.next == "(" and (token + index + primes in self.functions or primes):
+        name = token + index + primes
+        if self.next == "(" and (name in self.functions or primes):
             return Tree("apply", self.arguments(), name)
         constant = name in ("e", "i", r"\pi") and LETTERS_AS.get(name) not in self.functions
         return Tree("constant" if constant else "letter", text=name)
 
     def arguments(self) -> tuple[Tree, ...]:
         """Read the arguments of a function; what is not an expression counts as written."""
-        start, state = self.at, (self.depth, self.bars, {**self.bound})
+        start, state = self.at, (self.depth, self.bars)
         try:
             self.take("(")
             found = [self.sum()]
@@ -802,22 +777,20 @@ class _Reader:
             self.take(")")
         except UnreadableError:
             self.at = start
-            self.depth, self.bars, self.bound = state
+            self.depth, self.bars = state
             return (Tree("word", text=self.raw_group("(", ")")),)
         return tuple(found)
 
     def raw_group(self, opening: str = "{", closing: str = "}") -> str:
         if self.next != opening:
-            token = self.take()
-            return self.bound.get(token, token)
+            return self.take()
         start = self.at
         depth = 0
         while True:
             token = self.take()
             depth += (token == opening) - (token == closing)
             if depth == 0:
-                inner = self.tokens[start + 1 : self.at - 1]
-                return "".join(self.bound.get(token, token) for token in inner)
+                return "".join(self.tokens[start + 1 : self.at - 1])
 
     def command(self, token: str) -> Tree:
         if token == r"\frac":
@@ -836,8 +809,6 @@ class _Reader:
             return self.function(token)
         if token in APPLIED:
             return Tree("apply", self.arguments() if self.next == "(" else (self.atom(),), token)
-        if token in (r"\sum", r"\prod"):
-            return self.sum_over(token)
         raise UnreadableError
 
     def fraction(self) -> Tree:
@@ -850,23 +821,6 @@ class _Reader:
             return Tree("letter", text=r"\frac{{{}}}{{{}}}".format(*parts))
         self.at = start
         return Tree("/", (self.inside("{"), self.inside("{")))
-
-    def sum_over(self, token: str) -> Tree:
-        r"""Read \sum_{k=1}^{n} and what is summed, up to the next plus sign."""
-        self.take("_")
-        self.take("{")
-        letter = self.take()
-        if letter not in _LETTERS or letter in self.bound:
-            raise UnreadableError
-        self.take("=")
-        lower = self.sum()
-        self.take("}")
-        self.take("^")
-        upper = self.argument()
-        self.bound[letter] = f"\\bound{len(self.bound)}"
-        body = self.product()
-        name = self.bound.pop(letter)
-        return Tree("apply", (lower, upper, body, Tree("letter", text=name)), token)
 
     def function(self, name: str) -> Tree:
         r"""\sin x, \sin^2 x, \sin^{-1} x."""

@@ -10,26 +10,42 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from setrl_grader.algebra import same_statement
-from setrl_grader.asked import NOTHING_SAID, Said, is_asked, names_another, said, without_option
+from setrl_grader.asked import (
+    NOTHING_SAID,
+    Said,
+    asked_units,
+    is_asked,
+    leads_to_another,
+    names_another,
+    options_of,
+    problem_of,
+    said,
+    said_of_marks,
+    stem_of,
+    without_base,
+    without_noun,
+)
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.forms import (
-    formulas_of,
+    asks_for_notation,
+    in_other_forms,
+    in_same_notation,
     is_another_form,
+    is_another_notation,
     is_copied,
-    problem_of,
-    stem_of,
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
-from setrl_grader.marks import choice_of
+from setrl_grader.marks import choice_of, is_value
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import are_points, is_name, turned, value_of
+from setrl_grader.names import are_points, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
-from setrl_grader.numbers import Number, equal_numbers, read_number
+from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.stated import (
+    FinalBoxes,
     Gold,
     after_thinking,
     damage,
@@ -39,16 +55,32 @@ from setrl_grader.stated import (
     is_taken_back,
     type_of,
 )
-from setrl_grader.trees import Part, Tree, has, has_modulus, letters_of
-from setrl_grader.units import one_name, split_money, split_unit, unsaid_mark
+from setrl_grader.trees import Part, Tree, exact_value, has, has_modulus, letters_of
+from setrl_grader.units import (
+    UNITS,
+    one_name,
+    split_currency,
+    split_money,
+    split_unit,
+    unsaid_mark,
+)
 
+STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?"
-    r"|for (?:all|every|any)(?: (?:real|positive|nonzero|natural|numbers?))* [a-z])\Z"
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|(?:for|where) (?:all|every|any|each) ?"
+    r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
+_DOMAIN = re.compile(
+    r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
+)
+_WIDE = {"real", "complex", "number", "numbers", "values"}
+_FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
+_POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
+_IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
+_BOUND = re.compile(r"(?:\\[gl]e(?:q|qslant)?|[≤≥])\s*\Z")
+_EXTREME = re.compile(r"min|max|least|greatest|small|larg|most|bound|best|range|inequal", re.I)
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
-_SUM = re.compile(r"[a-zA-Z](?:\+[a-zA-Z]){1,4}\Z")
 
 
 @dataclass(frozen=True)
@@ -62,7 +94,7 @@ class MathGrader(Grader):
         relative_tolerance: The largest relative error of a decimal that is accepted.
         units: Whether a unit may be missing on one side.
         unevaluated: Whether an operation may be left to do: `2^5 \cdot 3` for 96, `\sin 30^\circ`
-            for a half, `2x+3<7` for `x<2`; a plain sum or product of numbers never may.
+            for a half, `2x+3<7` for `x<2`, `2+3` for 5.
         max_length: Characters of an answer; a longer answer is graded wrong.
         counts: The grades so far.
 
@@ -161,20 +193,31 @@ class MathGrader(Grader):
             answer = self.read(text, kind=kind)
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = turned(normal_form(stated), kind)
-        gold_form = turned(_exact(written, kind), kind)
+        gold_form = turned(_exact(written, kind, problem=problem), kind)
         answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(text, gold_form) or answer
         if isinstance(answer, Reason):
             return Grade(answer)
+        boxes = final_boxes(after_thinking(text) or "")
+        if why := _said_around(gold_form, answer, boxes, problem):
+            return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
+        answer = _scaled(answer, boxes.suffix, gold_form + problem)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
-        answer = _without_sum(gold_form, _exact(answer, kind, about=False), problem)
-        answer = without_option(gold_form, answer, problem)
-        if why := refusal(gold_form, answer, self.unevaluated):
+        answer = _one_value(
+            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form)
+        )
+        answer = _without_sum(gold_form, answer, problem)
+        chosen = _chosen(gold_form, answer, options_of(problem))
+        if chosen is None:
+            return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
+        answer = _first_word(gold_form, without_noun(gold_form, chosen, problem))
+        answer = without_base(gold_form, answer, problem)
+        if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
         if names_another(parse(gold_form), parse(answer, gold_form), problem):
@@ -184,32 +227,42 @@ class MathGrader(Grader):
         reason = _reason(found)
         if problem and reason == Reason.EQUAL and self._has_mark(written, answer, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, "unit", gold_form, answer))
+        if problem and reason == Reason.EQUAL and not (about.rounded or "." in gold_form):
+            exact = judged(gold_form, answer, 0, *settings[1:], kind, about)
+            reason = Reason.EQUAL if exact.equal else Reason.UNEVALUATED
         if problem and reason == Reason.EQUAL:
-            reason = self._of_problem(gold_form, answer, stem_of(problem), kind)
+            reason = self._of_problem(gold_form, answer, stem_of(problem), kind, about)
         return Grade(reason, answer, found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        mark = unsaid_mark(gold, answer, problem)
-        numbers = [read_number(value_of(parse(text)).text) for text in (gold, answer)]
-        if mark != "%" or None in numbers:
+        said = said_of_marks(problem)
+        mark = unsaid_mark(gold, answer, said)
+        one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
+        if not one or not other or one.percent == other.percent:
             return bool(mark)
-        right, given = (_unmarked(number) for number in numbers if number)
-        return not equal_numbers(right, given, self.relative_tolerance)
+        bare, marked = (other, one) if one.percent else (one, other)
+        asked = "%" in gold or not mark
+        if abs(bare.value) < 1 or (bare.value == 1 and not asked):
+            return marked.value != 100 * bare.value
+        return not (asked and bare.value == marked.value)
 
-    def _of_problem(self, gold: str, answer: str, problem: str, kind: str) -> Reason:
+    def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
-
-        def same(formula: Part) -> bool:
-            return bool(
-                judged(gold, formula.text, self.relative_tolerance, False, True, kind).equal
-            )
-
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
-        another = is_another_form(*parts, formulas_of(problem), same)
-        return Reason.UNEVALUATED if another else Reason.EQUAL
+        if about.solved and is_named(parts[0]) and not _is_solved(*parts):
+            return Reason.UNEVALUATED
+        if choice_of(gold) or choice_of(answer):
+            return Reason.EQUAL
+        bare = [parse(split_unit(split_currency(text)[0])[0]) for text in (gold, answer)]
+        form, notation = is_another_form(*bare), is_another_notation(*bare)
+        if not (form or notation):
+            return Reason.EQUAL
+        asked = about.notation or asks_for_notation(bare[0], problem) or (form and about.form)
+        asked = asked or (form and _asks_for_form(gold, problem, self.relative_tolerance, kind))
+        return Reason.UNEVALUATED if asked else Reason.EQUAL
 
     def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
@@ -292,6 +345,17 @@ def judged(
     return Finding(False, "undecided", gold, answer) if found.equal is None else found
 
 
+@lru_cache(maxsize=1024)
+def _asks_for_form(gold: str, problem: str, relative_tolerance: float, kind: str) -> bool:
+    """Whether a formula of a problem is equal to the gold, and has another form."""
+    settings = relative_tolerance, False, True, kind
+    with budget(STEPS_OF_PROBLEM):  # no cached finding, which has a budget of its own
+        return any(
+            judged.__wrapped__(gold, each.text, *settings).equal
+            for each in in_other_forms(parse(gold), problem)
+        )
+
+
 def _open(gold: str, kind: str) -> str | None:
     found = open_readings(turned(normal_form(gold), kind), kind)
     return f"two readings, {found}: declare its type" if found else None
@@ -331,10 +395,75 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     name, value = part.parts
     if is_asked(name, problem):
         return value.text
-    stands = spaceless(name.text) in spaceless(normal_form(problem))
-    asked = stands if problem else not re.search("[t-z]", name.text)
-    is_sum = asked and _SUM.match(spaceless(name.text))
+    is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
+
+
+def _one_value(gold: str, answer: str) -> str:
+    r"""Return one of several constants that are all equal: in the gold's notation, or the last.
+
+    >>> _one_value("145", r"x=\frac{290}{2}=145"), _one_value("2", "1+1=3")
+    ('x=145', '1+1=3')
+    """
+    part, right = parse(answer, gold), parse(gold)
+    chain = part.kind == "relation" and {*part.marks.split()} == {"="}
+    named = chain and is_name(part.parts[0])
+    sides = part.parts[named:] if chain or (part.kind, part.marks) == ("list", "or") else ()
+    trees = [each.parts[0].tree if each.kind == "percent" else each.tree for each in sides]
+    constants = all(
+        tree and not (letters_of(tree) or has(tree, {"apply", "word"})) for tree in trees
+    )
+    if len(sides) < 2 or not constants or value_of(right).kind in ("relation", "list", "text"):
+        return answer
+    last = sides[-1]
+    values = {each.tree and exact_value(each.tree, {}) for each in sides}  # 15·23 may be a size
+    pairs = ((last.text, each.text, 0, False, True) for each in sides[:-1])
+    if (len(values) > 1 or None in values) and not all(judged(*each).equal for each in pairs):
+        return answer
+    alike = (each for each in reversed(sides) if in_same_notation(right, each))
+    value = next(alike, last).text
+    return f"{part.parts[0].text}={value}" if named else value
+
+
+def _is_solved(gold: Part, answer: Part) -> bool:
+    """Whether an equation has the gold's name alone on a side; all else needs no name."""
+    sides = [spaceless(each.text) for each in answer.parts] if answer.marks == "=" else [None]
+    return None in sides or spaceless(gold.parts[0].text) in sides
+
+
+def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
+    """Return the letter of a choice or of a value, or the option if the gold has no letter.
+
+    It is None if a value behind the letter is another option's.
+
+    >>> options = {"A": "45", "B": "66"}
+    >>> [_chosen("B", text, options) for text in ("B. 66", "66", "B. 45")]
+    ['B', 'B', None]
+    >>> _chosen("66", "B", options)
+    '66'
+    """
+    letter, text = choice_of(answer) or ("", "")
+    option = options.get(letter)
+    right = choice_of(gold)
+    if right and same_text(options.get(right[0], ""), answer):
+        return right[0]
+    if option is None or (right and right[1]):
+        return answer
+    if text and not (same_text(option, text) or judged(option, text, 0.0, False).equal):
+        return None if is_value(text) else answer
+    return letter if right else option
+
+
+def _first_word(gold: str, answer: str) -> str:
+    """Return the yes or no before its sentence.
+
+    >>> [_first_word("No", text) for text in ("No, it cannot", "No, but yes", "Yes, it can")]
+    ['No', 'No, but yes', 'Yes, it can']
+    """
+    found = re.match(rf"{re.escape(gold)}\s*[,.;:]\s([^\d]*)\Z", answer, re.IGNORECASE)
+    is_word = found and gold.lower() in ("yes", "no", "true", "false")
+    doubt = found and re.search(r"\b(?:yes|no|true|false|but|maybe|or)\b", found[1], re.IGNORECASE)
+    return gold if is_word and not doubt else answer
 
 
 def _changed(form: str) -> list[str]:
@@ -357,31 +486,87 @@ def _changed(form: str) -> list[str]:
     return [f"{form[: letters[-1].start()]}{free}{form[letters[-1].end() :]}"]
 
 
+def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str | None:
+    """Return the rule by which the name, the sign or the unit at a box is another one."""
+    name = spaceless(normal_form(boxes.names[0])) if len(boxes.answers) == 1 else ""
+    if name and leads_to_another(parse(gold), name, problem):
+        return "names"
+    if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
+        return "relation"
+    own, inside = (split_currency(text)[1] or split_unit(text)[1] for text in (gold, answer))
+    given = boxes.suffix if boxes.suffix in UNITS - {"in"} else inside
+    asked = {name for unit in asked_units(problem) for name in re.split(r"[/^·]", unit)}
+    other = given and not own and asked.isdisjoint(re.split(r"[/^·]", one_name(given)))
+    return "unit" if asked and other else None
+
+
+def _scaled(answer: str, suffix: str, known: str) -> str:
+    """Return an answer with the percent sign or the scale behind its box.
+
+    >>> [_scaled("4", suffix, "In thousands?") for suffix in ("million", "thousand", "%", "cm")]
+    ['4 million', '4', '4%', '4']
+    """
+    if suffix in (r"\%", "%", "percent"):
+        return answer if answer.endswith("%") else f"{answer}%"
+    scales = ("dozen", "hundred", "thousand", "million", "billion")
+    return f"{answer} {suffix}" if suffix in scales and suffix not in known else answer
+
+
 def _listed(text: str, gold: str) -> str | None:
     r"""Return several boxes as one list, if only commas are between them and the gold is a list."""
     boxes = final_boxes(after_thinking(text) or "")
     part = parse(gold)
-    members = value_of(part).parts if value_of(part).kind in ("list", "{}") else ()
+    members = value_of(part).parts if value_of(part).kind in ("list", "{}", "()") else ()
     if not boxes.joined or len(members) != len(boxes.answers):
         return None
-    return normal_form(", ".join(boxes.answers))
+    named = all(boxes.names) and all(is_name(parse(normal_form(each))) for each in boxes.names)
+    boxed = zip(boxes.names, boxes.answers, strict=True)
+    return normal_form(", ".join(f"{name}={box}" if named else box for name, box in boxed))
 
 
-def _exact(stated: str, kind: str, about: bool = True) -> str:
-    """Return what is stated before it says how much that is about; of x ≈ 2.35 the number.
+def _is_narrower(domain: str | None, problem: str) -> bool:
+    r"""Whether "for all natural x" says of which x, and the problem does not.
+
+    >>> problem = r"Find all $f: \mathbb{R}^+ \to \mathbb{R}^+$."
+    >>> [_is_narrower(text, problem) for text in ("x", r"x\in \mathbb{R}^+", "x>0", "natural x")]
+    [False, False, False, True]
+    """
+    found = _DOMAIN.match(domain or "")
+    if not found:
+        return True
+    text = re.sub(r"[{}\s]", "", normal_form(problem))
+    limits = re.sub(r"[{}\s]|\\in(?![a-z])", "", found["of"] or "")
+    if _FROM_ZERO.match(limits):
+        return _POSITIVE.search(text) is None
+    words = {*re.findall("[a-z]{3,}", found["words"])} - _WIDE
+    return limits not in text or not all(word.removesuffix("s") in text for word in words)
+
+
+def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: str = "") -> str:
+    """Return what is stated before it says how much that is about; x ≈ 2.35 is x = 2.35.
+
+    Where the gold is a decimal, that is what is said of it.
 
     If the gold declares a value, AB = CD names the value CD.
     """
-    stated = _REMARK.sub("", stated)
+    stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
+    stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
     part = parse(stated)
+    if (part.kind, part.marks) == ("relation", r"= \approx") and is_name(part.parts[0]):
+        name, *sides = (each.text for each in part.parts)
+        chain = r" \approx ".join(sides)
+        value = _exact(chain, kind, about, problem, gold)
+        return stated if value == chain else f"{name}={value}"
     if (part.kind, part.marks) == ("relation", r"\approx"):
         exact, rounded = (each.text for each in part.parts)
-        if not exact:
-            return rounded
-        if about or is_name(part.parts[0]):
-            return rounded if is_name(part.parts[0]) else exact
+        if not exact or is_name(part.parts[0]):
+            named = f"{exact}={rounded}" if exact else rounded
+            return named if about or "." in rounded else stated  # about 30 is not 30
+        if about:
+            return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
-        return exact if is_rounded else stated
+        right = read_number(gold)
+        return (rounded if right and right.decimal else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
 

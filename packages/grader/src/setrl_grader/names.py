@@ -46,6 +46,11 @@ def is_name(part: Part) -> bool:
     return _NAME.match(part.text) is not None
 
 
+def is_letter(text: str) -> bool:
+    """Whether a name is one letter, Greek ones too."""
+    return re.fullmatch(_LETTER, text) is not None
+
+
 def is_named(part: Part) -> bool:
     """Whether a statement is a value with its name before it; AB = CD says that both are equal."""
     signs = part.marks.split() if part.kind == "relation" else []

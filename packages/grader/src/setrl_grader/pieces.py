@@ -1,9 +1,9 @@
 r"""|u|, roots, logarithms and inverse functions, whose equality no points prove: it is rewritten.
 
     ln(c·u) = ln c + ln u for c > 0      arccos u = π/2 − arcsin u = 2 arcsin √((1 − u)/2)
-    cos(arctan u) = 1/√(1 + u²)          cos(arcsin u) = √(1 − u²)          u^{p/q} = (u^{1/q})^p
-    ln u²ⁿ = 2n ln |u|                   ln u²ⁿ⁺¹ = (2n + 1) ln u           √u²ⁿ = |u|ⁿ, |u|²ⁿ = u²ⁿ
-    √u³ = u √u                           |u| = u if no term of u is below 0     x/|u| = x|u|/u²
+    u^{p/q} = (u^{1/q})^p                √u²ⁿ = |u|ⁿ, |u|²ⁿ = u²ⁿ           √u³ = u √u
+    ln u²ⁿ = 2n ln |u|                   ln u²ⁿ⁺¹ = (2n + 1) ln u           x/|u| = x|u|/u²
+    |u| = u if no term of u is below 0
 
 Each rule holds wherever its left side has a value. What is left counts as a new letter, and must
 occur on both sides, so that both have values at the same places.
@@ -23,11 +23,6 @@ _PIECES = frozenset(["abs", "root", r"\ln", "log", r"\arcsin", r"\arccos"])
 _ONE, _TWO = (Tree("number", text=each) for each in "12")
 LARGEST = 10**12  # of a number whose root is taken
 _ARCCOS = tuple(map(read, (r"\frac{\pi}{2}-\arcsin u", r"2\arcsin\sqrt{\frac{1-u}{2}}")))
-_OF_INVERSES = {  # cos(arctan u) and its like
-    (r"\cos", r"\arctan"): read(r"\frac{1}{\sqrt{1+u^2}}"),
-    (r"\cos", r"\arcsin"): read(r"\sqrt{1-u^2}"),
-    (r"\sin", r"\arccos"): read(r"\sqrt{1-u^2}"),
-}
 
 
 def has_pieces(tree: Tree) -> bool:
@@ -56,7 +51,7 @@ def without_pieces(one: Tree, other: Tree) -> Iterator[tuple[Tree, Tree] | None]
     Nothing is yielded where a piece of one side is none of the other's.
     """
     for arccos in filter(None, _ARCCOS):
-        sides = [_with_single_sizes(_rewritten(tree, arccos)) for tree in (one, other)]
+        sides = [_rewritten(tree, arccos) for tree in (one, other)]
         if equal_rational(sides[0], sides[1]):
             yield None
         known: list[tuple[Tree, Tree]] = []
@@ -89,8 +84,6 @@ def _rewritten(tree: Tree, arccos: Tree) -> Tree:
     if tree.op == "^" and (power := exact_value(tree.parts[1], {})) and power.denominator > 2:
         root = Tree("root", (tree.parts[0], Tree("number", text=str(power.denominator))))
         return _power_of(_root_of_power(root), power.numerator)
-    if tree.op == "^" and tree.parts[0].op == "root":
-        return _power_of_root(tree)
     if tree.op == "root":
         return _root_of_power(tree)
     if tree.op == r"\ln":
@@ -99,11 +92,7 @@ def _rewritten(tree: Tree, arccos: Tree) -> Tree:
     if tree.op == "log" and not letters_of(tree.parts[0]):
         top, bottom = (Tree(r"\ln", (part,)) for part in reversed(tree.parts))
         return Tree("/", (_rewritten(top, arccos), bottom))
-    if tree.op == r"\arccos":
-        return replaced(arccos, {"u": tree.parts[0]})
-    inner = tree.parts[0] if tree.parts else tree
-    rule = _OF_INVERSES.get((tree.op, inner.op))
-    return replaced(rule, {"u": inner.parts[0]}) if rule else tree
+    return replaced(arccos, {"u": tree.parts[0]}) if tree.op == r"\arccos" else tree
 
 
 def _logarithm(inner: Tree, arccos: Tree) -> Tree:
@@ -128,16 +117,15 @@ def _logarithm(inner: Tree, arccos: Tree) -> Tree:
     return Tree(r"\ln", (inner,))
 
 
-def _root(base: Tree, order: int, power: int = 1) -> Tree:
+def _root(base: Tree, order: int, power: int) -> Tree:
     """Return base^{power/order} as a power of the base and a root to a power below the order."""
-    whole, rest = divmod(abs(power), order)
+    whole, rest = divmod(power, order)
     root = Tree("root", (base, Tree("number", text=str(order))))
     if order % 2 and base.op == "abs":
         root = Tree("abs", (Tree("root", (base.parts[0], root.parts[1])),))
     parts = [_without_sizes(_to(base, whole))] if whole else []
     parts += [_without_sizes(_to(root, rest))] if rest else []
-    found = Tree("*", tuple(parts)) if len(parts) > 1 else parts[0]
-    return found if power > 0 else Tree("/", (_ONE, found))
+    return Tree("*", tuple(parts)) if len(parts) > 1 else parts[0]
 
 
 def _root_of_power(root: Tree) -> Tree:
@@ -151,7 +139,7 @@ def _root_of_power(root: Tree) -> Tree:
     factor, base = _without_factor(inner)
     power = _whole_power(base)
     if power < 1:
-        return _times(_number_root(factor, order), _root(base, order))
+        return _times(_number_root(factor, order), _root(base, order, 1))
     shared, base = gcd(power, order), base.parts[0]
     if order % 2 == 0 and power % 2 == 0:
         base = _size(base)  # of an odd power the base is not below 0
@@ -183,17 +171,8 @@ def _times(one: Tree, other: Tree) -> Tree:
     return other if one == quotient(Fraction(1)) else Tree("*", (one, other))
 
 
-def _power_of_root(tree: Tree) -> Tree:
-    """Return (u^{1/q})^p with a power below q; an even root stays where u could be below 0."""
-    power, order = _whole_power(tree), _whole_power(tree.parts[0], "root")
-    if not power or order < 2 or (order % 2 == 0 and power % order == 0):
-        return tree
-    return _root(tree.parts[0].parts[0], order, power)
-
-
 def _power_of(tree: Tree, power: int) -> Tree:
     found = _without_sizes(_to(tree, abs(power)))
-    found = _power_of_root(found) if found.op == "^" and found.parts[0].op == "root" else found
     return found if power > 0 else Tree("/", (_ONE, found))
 
 
@@ -206,14 +185,6 @@ def _without_sizes(tree: Tree) -> Tree:
     if tree.op == "/" and tree.parts[1].op == "abs" and not has_pieces(tree.parts[0]):
         top, size = tree.parts
         return Tree("/", (Tree("*", (top, size)), Tree("^", (size.parts[0], _TWO))))
-    return tree
-
-
-def _with_single_sizes(tree: Tree) -> Tree:
-    """Return an expression with |u|²ⁿ⁺¹ as u²ⁿ|u|."""
-    tree = Tree(tree.op, tuple(map(_with_single_sizes, tree.parts)), tree.text)
-    if tree.op == "^" and tree.parts[0].op == "abs" and (power := _whole_power(tree)) > 1:
-        return Tree("*", (_to(tree.parts[0].parts[0], power - 1), tree.parts[0]))
     return tree
 
 

@@ -16,7 +16,7 @@ from setrl_grader.tokens import GREEK, depths
 from setrl_grader.trees import UnreadableError
 
 MAX_LENGTH = 1_000
-MAX_DEPTH = 50
+MAX_DEPTH = 50  # of brackets, and terms of a sum
 
 _SAME = "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan exp max min"
 FUNCTIONS = {
@@ -123,8 +123,10 @@ class _Writer:
                     raise UnreadableError
                 raised = self.written(exponent, depth - 1)[0]
                 return f"{self.side(base, _ATOM, depth)}^{{{raised}}}", 4
-            case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div()):
-                return self.chain(node, depth)
+            case ast.BinOp(left, operator, right) if type(operator) in _SIGNS:
+                sign, binds = _SIGNS[type(operator)]
+                last = self.side(right, binds + 1, depth, first=False)
+                return self.side(left, binds, depth) + sign + last, binds
             case ast.Call(ast.Name(name), given, []):
                 return self.call(name, given, depth - 1), 4
             case ast.Compare(left, signs, others):
@@ -141,18 +143,6 @@ class _Writer:
         """Write one side of an operation, in brackets where it binds less."""
         text, binds = self.written(node, depth - 1)
         return f"({text})" if binds < least or (text[0] == "-" and not first) else text
-
-    def chain(self, node: ast.expr, depth: int) -> tuple[str, int]:
-        """Write a sum or a product of many terms without a call for each."""
-        binds, found = 0, []
-        while isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
-            sign, level = _SIGNS[type(node.op)]
-            if level != (binds or level):
-                break
-            binds = level
-            found.append(sign + self.side(node.right, level + 1, depth, first=False))
-            node = node.left
-        return self.side(node, binds, depth) + "".join(reversed(found)), binds
 
     def call(self, name: str, given: list[ast.expr], depth: int) -> str:
         if name == "Matrix" and len(given) == 1:

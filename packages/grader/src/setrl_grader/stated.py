@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Real
@@ -24,15 +25,30 @@ _BARE = (  # \boxed 12, \boxed x
 )
 _TOKEN = re.compile(rf"\\(?:boxed|fbox)\s*(?:\{{|{_BARE})|\\.|[{{}}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
-_CONNECTING = re.compile(r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*")
+_CONNECTING = re.compile(
+    r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*"
+    r"(?:[a-zA-Z]\w?(?:_\{?\w\}?|\(\w+\))?\s*=\s*)?"
+)
 _FONTS = r"(?:text|math)[a-z]*|bf|it|rm|color|underline|displaystyle|left|right|big+[lr]?"
 _BINDS_BEFORE = re.compile(  # a sign, an exponent, the argument of a command
     r"(?:[\d\s=$(){}\[\]]-|\A-|[=\d)}]\s*[-+*/]\s*|[\^_]\s*\{?\s*|\\(?:cdot|times|div|pm|mp)\s*"
+    r"|\d|[<>]\s*|\\(?:neq?|[lg]t)\s*"
     rf"|\\(?!{_FONTS})[a-zA-Z]+\s*(?:\[[^\]]*\]\s*)?(?:\{{[^{{}}]*\}}\s*)?\{{\s*)\Z"
 )
 _BINDS_BEHIND = re.compile(
-    r"\s*(?:[\^_!]|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
+    r"\.\d|[a-zA-Z](?=\s*(?:\$|\\\)|[-+*/^=]))|\s*(?:[\^_]|!(?!\s*\Z|\s*\n|\s+[A-Z])|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
+)
+_LEFT = re.compile(r"(?:\A|[$\n,;]|\\[(\[]|\band )\s*([^$\n,;=<>]{1,40}?)\s*=\s*\Z")
+_SUFFIX = re.compile(
+    r"\s*(?:\$|\\\))?\s*(?:(\\?%)|(?:\\(?:text|mathrm)\s*\{\s*)?"
+    r"(?:(percent|dozen|hundred|thousand|million|billion)\b|([a-zA-Z]{2,})\b)"
+    r"|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
+)
+_LEADS = re.compile(r"\banswer\b[^\n\\]*\n?(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
+_CORRECTS = re.compile(
+    r"\b(?:wait|actually|wrong|incorrect|mistake|error|correct\w*|recheck|check|instead|no)\b",
+    re.IGNORECASE,
 )
 _LONGEST_GAP = 200
 MAX_BOXES = 16
@@ -91,15 +107,27 @@ class FinalBoxes:
 
     Attributes:
         answers: Contents of the last outermost box, and of the boxes before it that belong to it:
-            on the same line, or with only punctuation, "and" or "or" between; at most `MAX_BOXES`.
-            Empty if there is no box.
+            on the same line, with only punctuation, "and" or "or" between, or each as "the
+            answer"; at most `MAX_BOXES`. Empty if there is no box.
         cut_off: Whether a later box was opened but never closed.
         joined: Whether only punctuation, "and" or "or" is between them, as in a list.
+        names: The left side of an equation whose right side is a box, for each.
+        before: What is before the last of them.
+        behind: What is behind it.
     """
 
     answers: tuple[str, ...]
     cut_off: bool
     joined: bool = False
+    names: tuple[str, ...] = ()
+    before: str = ""
+    behind: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """A percent sign, a scale or a unit right behind the last box."""
+        found = _SUFFIX.match(self.behind)
+        return next(filter(None, found.groups()), "") if found else ""
 
 
 def final_boxes(text: str) -> FinalBoxes:
@@ -119,13 +147,16 @@ def final_boxes(text: str) -> FinalBoxes:
         return FinalBoxes((), cut_off=last_open >= 0)
     first = len(closed) - 1
     earliest = max(len(closed) - MAX_BOXES, 0)
-    while first > earliest and _belong_together(text, closed[first - 1][1], closed[first][0]):
+    while first > earliest and _belong_together(text, *closed[first - 1 : first + 1]):
         first -= 1
     found = closed[first:]
     if any(_is_bound(text, *each) for each in found):
         return FinalBoxes((), cut_off=False)
     joined = all(_is_joint(text, end, start) for (_, end), (start, _) in pairwise(found))
-    return FinalBoxes(tuple(text[start:end] for start, end in found), cut_off=False, joined=joined)
+    answers = tuple(text[start:end] for start, end in found)
+    left = (_LEFT.search(_around(text, *each)[0]) for each in found)
+    names = tuple(each[1] if each else "" for each in left)
+    return FinalBoxes(answers, False, joined, names, *_around(text, *found[-1]))
 
 
 def all_boxes(text: str) -> list[str]:
@@ -160,15 +191,27 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
 
 def _is_bound(text: str, start: int, end: int) -> bool:
     r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
-    begin = text.rfind("\\", 0, start)
-    before = text[max(begin - _LONGEST_GAP, 0) : begin]
-    behind = text[end + (text[end : end + 1] == "}") : end + _LONGEST_GAP]
+    before, behind = _around(text, start, end)
     return bool(_BINDS_BEFORE.search(before) or _BINDS_BEHIND.match(behind))
 
 
-def _belong_together(text: str, end: int, start: int) -> bool:
-    """Whether the box that ends at `end` and the next, whose contents begin at `start`, are one."""
-    return text.find("\n", end, start) < 0 or _is_joint(text, end, start)
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return what is before and behind a box whose content has this span."""
+    begin = text.rfind("\\", 0, start)
+    after = end + (text[end : end + 1] == "}")
+    return text[max(begin - _LONGEST_GAP, 0) : begin], text[after : end + _LONGEST_GAP]
+
+
+def _belong_together(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two boxes are one answer, or two rivals: each is led by "the answer is"."""
+    end, start = one[1], other[0]
+    if text.find("\n", end, start) < 0 or _is_joint(text, end, start):
+        return True
+    gap = text[end:start]
+    if len(gap) > _LONGEST_GAP or not _LEADS.search(gap):
+        return False
+    first = _LEADS.search(text[max(one[0] - _LONGEST_GAP, 0) : one[0]])
+    return bool(first) and not _CORRECTS.search(gap)
 
 
 def _is_joint(text: str, end: int, start: int) -> bool:
@@ -194,6 +237,7 @@ _OTHER_CLAUSE = re.compile(  # words that only another clause has, or a denial
 )
 _NEXT = re.compile(r"^\W*(?:question|problem|exercise|q|user|human)\b[\s\d]*[:.]", re.I | re.M)
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"[0-9]{1,99}(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]{1,99})?")
 
 
 def is_asserted(before: str) -> bool:
@@ -206,30 +250,69 @@ def is_asserted(before: str) -> bool:
     return _OTHER_CLAUSE.search(clause) is None
 
 
-_DENIES = re.compile(  # right before a box
-    r"(?:\b(?:not|cannot(?: be)?|never|ruled? out|(?:mistake|error) is(?: to (?:answer|say|get))?)"
-    r"|n't(?: be)?)"
-    r"[\s$*:({\\\[]*\\[a-z]*\Z",
+_LITTLE = (
+    r"(?:[\s$*:({\[]|\\[(\[]|\b(?:be|to|is|the|a|an|answer|value|equal|equals|exactly|actually)\b)*"
+)
+_DENIES = re.compile(  # right before a box, or before "answer is"
+    r"(?:\b(?:not|cannot|never|except|anything but|ruled? out|excluded?"
+    r"|(?:mistake|error) (?:is|would be)(?: to (?:answer|say|get))?)|n't)"
+    rf"{_LITTLE}\\[a-z]*\Z"
+    r"|\b(?:not(?! (?:hard|difficult))|never|false|wrong|incorrect|doubt\w*|unlikely|nobody)\b"
+    r".*\b(?:answer|value|result|solution)(?: of [^,.]*)?\s+"
+    r"(?:is|was|be|would be|could be|might be|must be)\b"
+    rf"{_LITTLE}\\[a-z]*\Z",
+    re.IGNORECASE,
+)
+_WRONG = (
+    r"(?:wrong|incorrect|false|mistaken|a mistake|an error"
+    r"|(?:not|never|n't|cannot)(?: be)? (?:\w+ )?(?:right|correct|true|answer|case))"
+)
+_TAKES_BACK = re.compile(  # behind a box
+    r"\A[\s$.,;*)]*(?:(?:is|was|are|can) ?(?:not|n't)\b|cannot)"
+    rf"|\b(?:this|that|it|which|above|(?:my|the|this|that) (?:answer|value|result)) ?"
+    rf"(?:is|was|'s|must be|seems|looks|has to be|can|is clearly|could)? ?{_WRONG}"
+    r"|\b(?:retract|disregard|scratch that|take (?:it|this|that) back|ignore (?:it|this|that)"
+    r"|leave the choice|correction(?=:)|no,? wait|I do(?: not|n't) know)\b",
     re.IGNORECASE,
 )
 _STATES = re.compile(
-    r"\b(?:answer|value|result|total)\s+(?:is|must be|should be|equals)[\s:$*\\({\[]*"
-    r"(-?\d[\d,./]*)",
+    r"(?:\banswer(?: is)?\s*(?::|is|must be|should be|equals|=)|\bso it (?:is|must be|should be))"
+    r"[\s:$*\\({\[]*(-?\d[\d,./]*)",
     re.IGNORECASE,
 )
+_CONCLUDES = re.compile(r"(?:\A|[.!] )(?:so|thus|hence|therefore)\b.*", re.IGNORECASE)
 
 
 def is_taken_back(text: str, answer: str) -> bool:
     r"""Whether a text denies its last box, or states another number as the answer behind it.
 
+    A check may have other numbers, and a fraction may be said as a decimal.
+
     >>> is_taken_back(r"It is not \boxed{5}.", "5"), is_taken_back(r"It is \boxed{5}.", "5")
     (True, False)
+    >>> [is_taken_back(r"\boxed{5}." + more, "5") for more in (" So 6 are left.", " The sum is 6.")]
+    [True, False]
     """
     before, _, behind = text.rpartition(f"{{{answer}}}")
-    later = [found.rstrip(".,/").replace(",", "") for found in _STATES.findall(behind)]
-    said = {each.replace(",", "") for each in _NUMBERS.findall(answer)}
-    is_other = later and not {later[-1], *later[-1].split("/")} <= said
-    return bool(_DENIES.search(before[-MAX_LEAD:]) or is_other)
+    clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", _CLAUSES.split(before[-MAX_LEAD:])[-1])[
+        -1
+    ]
+    if _DENIES.search(clause) or _TAKES_BACK.search(behind[:MAX_LEAD]):
+        return True
+    said, stated = {*_numbers(answer)}, _STATES.findall(behind)[-1:]
+    last = behind.rstrip().rpartition("\n")[2][-MAX_LEAD:]
+    stated = stated or (_CONCLUDES.findall(last) if said else [])
+    numbers = [number for each in stated for number in _numbers(each)]
+    return bool(numbers) and said.isdisjoint(numbers)
+
+
+def _numbers(text: str) -> list[Fraction]:
+    """Return the numbers in a text, a fraction also as its value."""
+    plain = re.sub(r"\\[dt]?frac\s*\{(\d+)\}\s*\{(\d+)\}", r" \1/\2 ", text.replace("{,}", ""))
+    parts = re.findall(r"([0-9]{1,9})\s*/\s*(0*[1-9][0-9]{,8})", plain)
+    return [Fraction(each.replace(",", "")) for each in _NUMBER.findall(plain)] + [
+        Fraction(int(top), int(bottom)) for top, bottom in parts
+    ]
 
 
 @dataclass(frozen=True)
@@ -422,9 +505,7 @@ def damage(form: str) -> str | None:
 def _unknown_command(text: str) -> str | None:
     r"""Name a command with letters that do not belong to it, \\leyz, or of one letter."""
     names = {found[1] for found in _COMMAND.finditer(text.replace("\\\\", "  "))} - KNOWN_COMMANDS
-    glued = (name for name in names if len(name) == 1 or _begins_with_a_command(name))
-    return next((f"no LaTeX command: \\{name}" for name in sorted(glued)), None)
-
-
-def _begins_with_a_command(name: str) -> bool:
-    return any(name[:end] in KNOWN_COMMANDS for end in range(1, len(name)))
+    for name in sorted(names):
+        if len(name) == 1 or any(name[:end] in KNOWN_COMMANDS for end in range(1, len(name))):
+            return f"no LaTeX command: \\{name}"
+    return None

@@ -47,6 +47,10 @@ _WITH_EQUAL = {">": r"\ge", "<": r"\le", "!": r"\ne", r"\not": r"\ne"}
 # What several tokens say in one character, or one token in several: x² → x^{2}, 1{,}234 → 1234.
 _CIRCLE = r"[°º∘]|\\circ(?![a-zA-Z])|\\degree(?![a-zA-Z])"
 _PRIME = r"'|′|\\prime(?![a-zA-Z])"
+_SIZE = r"\\(?:left|right|[bB]igg?[lr]?)\s*"
+_GROUP = r"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*?)"  # what is in braces
+_INDEX = r"[_^]\s*(\{[^{}]*\}|\w)"
+_INFIX = {"choose": r"\binom", "over": r"\frac"}
 _TEXT: dict[str, Callable[[re.Match[str]], str]] = {
     r"[^\x00-\x7f]": lambda m: _plain_character(m[0]),
     "[⁰¹²³⁴-⁹⁻ⁿ]+": lambda m: f"^{{{m[0].translate(_RAISED)}}}",
@@ -58,6 +62,17 @@ _TEXT: dict[str, Callable[[re.Match[str]], str]] = {
     ),
     r"(>|<|!|\\not\s*)=(?=(\w?))": lambda m: _WITH_EQUAL[m[1].rstrip()] + " " * m[2].isalpha(),
     '["″]': lambda _: "''",
+    rf"(?:(?:{_SIZE})?(?<!\\)[\[(]\s*)?\\begin\{{(?:array\}}\s*\{{[^{{}}]*|(?:small)?matrix)\}}": (
+        lambda _: r"\begin{pmatrix}"
+    ),
+    rf"\\end\{{(?:array|(?:small)?matrix)\}}(?:\s*(?:{_SIZE})?[\])])?": lambda _: r"\end{pmatrix}",
+    r"\\(begin|end)\{[bB]matrix\}": lambda m: rf"\{m[1]}{{pmatrix}}",
+    rf"(?:\{{|\A){_GROUP}\\(choose|over)(?![a-zA-Z]){_GROUP}(?:\}}|\Z)": lambda m: (
+        f"{{{_INFIX[m[2]]}{{{m[1]}}}{{{m[3]}}}}}"
+    ),
+    rf"(?:\{{\s*\}}\s*|\A|(?<=\A\$)){_INDEX}C{_INDEX}": lambda m: (  # {{}}_{{10}}C_3
+        rf"\binom{{{m[1].strip('{}')}}}{{{m[2].strip('{}')}}}"
+    ),
     r"\\\\\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in)\s*\]": lambda _: r"\\",
     rf"(?<!\s)\s*\^\s*(?:{_CIRCLE}|\{{\s*(?:{_CIRCLE})\s*\}})": lambda _: "°",
     rf"(?<!\s)\s*\^\s*(?:{_PRIME}|\{{(?:\s*(?:{_PRIME}))+\s*\}})": lambda m: (
@@ -106,7 +121,6 @@ COLORS = {r"\color", r"\textcolor", r"\colorbox"}
 GAPS = {r"\hspace", r"\phantom", r"\hspace*", r"\vspace"}
 _BOLD = {r"\mathbf", r"\bm", r"\boldsymbol"}
 _NAMING = {r"\operatorname", r"\operatorname*", r"\mathrm", r"\text"}
-_MATRICES = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "array", "smallmatrix"}
 
 
 def _plain_character(character: str) -> str:
@@ -266,70 +280,6 @@ def _strip(found: Tokens) -> Tokens:
     return found[found[:1] == [" "] : len(found) - (found[-1:] == [" "])]
 
 
-def _chosen(found: Tokens, at: int, _: Tokens) -> tuple[Tokens, int] | None:
-    r"""{}_{10}C_3 → \binom{10}{3}: an index before C, of nothing."""
-    start = at + 2 * (found[at : at + 2] == ["{", "}"])
-    if found[start : start + 1] not in (["_"], ["^"]) or (start == at and at):
-        return None
-    middle = group_at(found, start + 1)
-    if found[middle : middle + 2] != ["C", "_"]:
-        return None
-    end = group_at(found, middle + 2)
-    pair = (_bare(found[start + 1 : middle]), _bare(found[middle + 2 : end]))
-    return [r"\binom", *(sign for each in pair for sign in ("{", *each, "}"))], end
-
-
-_INFIX = {r"\choose": r"\binom", r"\over": r"\frac"}
-
-
-def _infixes(found: Tokens) -> Tokens:
-    r"""{5 \choose 2} → \binom{5}{2}, {1 \over 2} → \frac{1}{2}."""
-    if _INFIX.keys().isdisjoint(found):
-        return found
-    kept: Tokens = []
-    groups: list[list[int]] = [[0, -1]]  # where a group begins, and where its sign is
-    for token in [*found, "}"]:
-        if token in _INFIX and groups[-1][1] < 0:
-            groups[-1][1] = len(kept)
-        if token != "}":
-            kept.append(token)
-            groups += [[len(kept), -1]] if token == "{" else []
-            continue
-        start, middle = groups.pop()
-        if middle >= 0:
-            top, bottom = _strip(kept[start:middle]), _strip(kept[middle + 1 :])
-            kept[start:] = [_INFIX[kept[middle]], "{", *top, "}", "{", *bottom, "}"]
-            if start == 1 or (start > 1 and kept[start - 2][0] not in "\\^_}"):
-                del kept[start - 1]  # the group is no argument
-                continue
-        kept += ["}"] if groups else []
-    return kept
-
-
-def _matrix(found: Tokens, at: int, kept: Tokens) -> tuple[Tokens, int] | None:
-    r"""Every matrix in round brackets: bmatrix, \left[\begin{array}{cc}…\end{array}\right]."""
-    if found[at] not in (r"\begin", r"\end"):
-        return None
-    end = group_at(found, at + 1)
-    name = "".join(found[at + 2 : end - 1])
-    if name not in _MATRICES:
-        return None
-    bare = name in ("array", "matrix", "smallmatrix")
-    if found[at] == r"\begin":
-        end = group_at(found, end) if name == "array" else end
-        if bare:
-            kept[:] = _without_bracket(kept, "[(")
-    elif bare:
-        rest = end + (found[end : end + 1] == [" "])
-        end = rest + 1 if found[rest : rest + 1] in (["]"], [")"]) else end
-    return [found[at], "{", *"pmatrix", "}"], end
-
-
-def _without_bracket(kept: Tokens, brackets: str) -> Tokens:
-    stripped = kept[:-1] if kept[-1:] == [" "] else kept
-    return stripped[:-1] if stripped and stripped[-1] in brackets else kept
-
-
 _NAMES = """
     sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth ln log exp max min gcd lcm
 """
@@ -341,8 +291,5 @@ _PASSES: tuple[Callable[[Tokens], Tokens], ...] = (
     _without_dressing,
     partial(_walk, _dressed),
     _one_space,
-    partial(_walk, _chosen),
-    _infixes,
     partial(_walk, _arguments),
-    partial(_walk, _matrix),
 )

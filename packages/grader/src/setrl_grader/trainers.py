@@ -24,6 +24,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
+from setrl_grader.asked import FORMULA, text_of
 from setrl_grader.grades import Grade, Grader, Reason, check_lengths, guarded
 from setrl_grader.math_grader import MathGrader, grade, shared
 from setrl_grader.normal_form import normal_form
@@ -102,23 +103,12 @@ def compute_score(
 
 
 def _last_text(completion: object) -> str:
-    """Return plain text, or the text of the assistant's last message without its other blocks."""
+    """Return plain text, or the text of the assistant's last message."""
     messages = completion if isinstance(completion, list | tuple) else [completion]
-    said = [each for each in messages if _role(each) in (None, "assistant")]
-    last = said[-1] if said else None
-    content = last.get("content") if isinstance(last, Mapping) else last
-    blocks = content if isinstance(content, list | tuple) else [content]
-    return "".join(map(_of_block, blocks))
-
-
-def _role(message: object) -> object:
-    return message.get("role") if isinstance(message, Mapping) else None
-
-
-def _of_block(block: object) -> str:
-    is_text = isinstance(block, Mapping) and block.get("type") == "text"
-    text = block.get("text") if is_text else block  # type: ignore[attr-defined]
-    return text if isinstance(text, str) else ""
+    roles = [each.get("role") if isinstance(each, Mapping) else None for each in messages]
+    pairs = zip(roles, messages, strict=True)
+    said = [each for role, each in pairs if role in (None, "assistant")]
+    return text_of(said[-1]) if said else ""
 
 
 def verifiers_reward(gold: str = "answer") -> Any:
@@ -211,10 +201,6 @@ def _best(text: str, golds: Sequence[object], problem: object) -> Grade:
     return max(found, key=lambda each: -1.0 if each.reward is None else each.reward)
 
 
-_FORMULA = re.compile(
-    r"\$\$((?:[^$]|\$(?!\$))+)\$\$|\$([^$]+)\$|\\\(((?:[^\\]|\\(?![()]))+)\\\)"
-    r"|\\\[((?:[^\\]|\\(?![\[\]]))+)\\\]"
-)
 _WORD = re.compile(r"[^\W\d_]+")
 _LEADS = re.compile(  # what ends the words before a formula that states the answer
     r"(?:.*(?P<verb>\b(?:is|are|equals|get|have|obtain|find|so|thus|hence|therefore),?|:))?\s*\Z",
@@ -325,8 +311,8 @@ def _of_boxes(text: str) -> str:
 
 def _of_prose(stated: Stated) -> str:
     """Return what is stated, or the only formula in it if there are words around it."""
-    formulas = list(_FORMULA.finditer(stated.text))
-    words = set(_WORD.findall(_FORMULA.sub(" ", stated.text)))
+    formulas = list(FORMULA.finditer(stated.text))
+    words = set(_WORD.findall(FORMULA.sub(" ", stated.text)))
     if stated.place == "marked" or not formulas or words <= {"and", "or"}:
         return stated.text
     before = stated.text[: formulas[0].start()]

@@ -109,12 +109,13 @@ def too_deep(tree: Tree) -> bool:
 def has_modulus(tree: Tree, complex_numbers: bool = False) -> bool:
     """Whether |u| may be of a complex number, or a determinant, so that |u|² is not u²."""
     letters = [letters_of(each) for each in walk(tree) if each.op == "abs"]
-    units = [each for each in walk(tree) if each.op == "abs" and _has_unit(each)]
+    units = [each for each in walk(tree) if each.op == "abs" and has_i(each)]
     unreal = any(each & (CAPITALS | {"z", "w"}) or (each and complex_numbers) for each in letters)
     return unreal or any(map(letters_of, units))
 
 
-def _has_unit(tree: Tree) -> bool:
+def has_i(tree: Tree) -> bool:
+    """Whether the imaginary unit occurs in a tree."""
     return any((each.op, each.text) == ("constant", "i") for each in walk(tree))
 
 

@@ -23,6 +23,7 @@ from setrl_grader.trees import (
     double_factorial,
     exact_value,
     has,
+    has_i,
     letters_of,
     paid,
     walk,
@@ -87,7 +88,7 @@ class Context:
 
     def __init__(self, tree: Tree, point: Mapping[str, Any], bare_degrees: bool = False):
         self.point = {letter: iv.mpf(place) for letter, place in point.items()}
-        self.complex = any((each.op, each.text) == ("constant", "i") for each in walk(tree))
+        self.complex = has_i(tree)
         self.bare_degrees = bare_degrees
         self.span = 0
 
