@@ -64,7 +64,7 @@ class MathAnswer(_Answer, MathGrader):
         gold: The column that holds the gold answers.
 
     >>> reward = MathAnswer()
-    >>> reward(prompts=["3 of 4?"], completions=[r"It is \boxed{\frac{3}{4}}."], answer=["0.75"])
+    >>> reward(prompts=["6 / 8 ="], completions=[r"It is \boxed{\frac{3}{4}}."], answer=["0.75"])
     [1.0]
     """
 

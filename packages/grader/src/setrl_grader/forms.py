@@ -94,13 +94,6 @@ def in_same_notation(gold: Part, answer: Part) -> bool:
     return bool(_notation(gold)) and _notation(gold) == _notation(answer)
 
 
-def asks_for_notation(gold: Part, problem: str) -> bool:
-    """Whether a number of a problem is the gold, written as another kind: 2.75 for 2¾."""
-    value = _number(gold)
-    others = (each for each in formulas_of(problem) if each.kind != "percent")
-    return any(is_another_notation(gold, each) and _number(each) == value for each in others)
-
-
 def _number(part: Part) -> Fraction | None:
     tree = _value_tree(part)
     number = literal(tree) if tree else None
@@ -433,6 +426,8 @@ def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     >>> [is_copied(gold, parse(text), problem) for text in ("6=3y+2x", r"\frac{6-2x}{3}", "y")]
     [True, False, False]
     """
+    if _number(answer) is not None:
+        return False
     copied = is_written_otherwise(gold, answer) and _stands(answer, problem)
     return copied and not _stands(gold, problem, True)
 

@@ -29,7 +29,6 @@ from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
 from setrl_grader.findings import Finding
 from setrl_grader.forms import (
-    asks_for_notation,
     in_other_forms,
     in_same_notation,
     is_another_form,
@@ -260,7 +259,7 @@ class MathGrader(Grader):
         form, notation = is_another_form(*bare), is_another_notation(*bare)
         if not (form or notation):
             return Reason.EQUAL
-        asked = about.notation or asks_for_notation(bare[0], problem) or (form and about.form)
+        asked = about.notation or (form and about.form)
         asked = asked or (form and _asks_for_form(gold, problem, self.relative_tolerance, kind))
         return Reason.UNEVALUATED if asked else Reason.EQUAL
 
