@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from setrl_grader import Reason, grade
 from setrl_grader.stated import MAX_BOXES, final_boxes
 
 BALANCED = st.recursive(
@@ -75,3 +76,25 @@ def test_deep_nesting_and_many_boxes_are_read_without_recursion():
     assert final_boxes(boxes_in_boxes).answers == (boxes_in_boxes[len(r"\boxed{") : -1],)
     assert final_boxes(r"\boxed{1}" * depth).answers == ("1",) * MAX_BOXES
     assert final_boxes(r"\boxed{" * depth).cut_off
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"<answer>\boxed{5}</answer>",
+        "<answer>\n\\boxed{5}\n</answer>",
+        r"=> \boxed{5}",
+        r"-> $\boxed{5}$",
+        r"> \boxed{5}",
+        "As $x>3$ and x > 4:\n\\boxed{5}",
+        r"$\boxed{5}^\circ$",
+        r"\boxed{5}. Thus it is approximately 5.04 in all.",
+    ],
+)
+def test_tags_arrows_and_marks_of_degrees_bind_no_box(text):
+    assert grade(text, "5", prompt="What is it in degrees?").correct
+
+
+@pytest.mark.parametrize("text", [r"$x>\boxed{5}$", r"$f(x) < \boxed{5}$", r"$\boxed{5}^2$"])
+def test_relations_and_exponents_bind_a_box(text):
+    assert grade(text, "5").reason == Reason.NO_BOX

@@ -34,6 +34,8 @@ COPIES = [  # problem, gold, answer
     ("Simplify the ratio $6:9$.", "2:3", "6:9"),
     (r"Write $(1,3)\cup(2,5)$ as one interval.", "(1,5)", r"(1,3)\cup(2,5)"),
     ("Write x^2 - 9 as a product of two binomials.", "(x-3)(x+3)", "-9+x^2"),
+    ("Write x² − 9 as a product of two binomials.", "(x-3)(x+3)", "x^2-9"),
+    ("Simplify √12 + √27.", r"5\sqrt3", r"\sqrt{12}+\sqrt{27}"),
     ("Which is $x^2-9$? (A) $(x-3)(x+3)$ (B) $(x-3)^2$", "(x-3)(x+3)", "x^2-9"),
     ("The area is $(x+2)(x+3)$.\nTask: Write it as a polynomial.", "x^2+5x+6", "(x+2)(x+3)"),
 ]

@@ -37,9 +37,9 @@ _OPTION = re.compile(r"(?<![\w)])\(([A-J])\)\s*|(?:^|(?<=\s))([A-J])[.):]\s+", r
 _BETWEEN = r"(?:\\q?quad|\\\\|\\[ ;,]|[~$\s])"
 _AROUND = re.compile(rf"\A{_BETWEEN}+|{_BETWEEN}+\Z")
 _CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
-_OPERAND = r"(?:[\w.^(){}\[\]]|\\[a-zA-Z]+)+(?:\\?%)?"
+_OPERAND = r"(?:[\w.^(){}\[\]√]|\\[a-zA-Z]+)+(?:\\?%)?"
 _PLAIN = re.compile(  # a formula without dollar signs
-    rf"[-+]?{_OPERAND}(?:\s*(?:[-+*/=<>·×÷≤≥])\s*{_OPERAND})*"
+    rf"[-+−]?{_OPERAND}(?:\s*(?:[-+−–±*/=<>·⋅×÷≤≥])\s*{_OPERAND})*"
 )
 _NO_FORMULA = re.compile(r"(?<!\\)[a-zA-Z]{4,}|\A[a-zA-Z]+\Z")
 FORMULA = re.compile(

@@ -32,11 +32,12 @@ _CONNECTING = re.compile(
 _FONTS = r"(?:text|math)[a-z]*|bf|it|rm|color|underline|displaystyle|left|right|big+[lr]?"
 _BINDS_BEFORE = re.compile(  # a sign, an exponent, the argument of a command
     r"(?:[\d\s=$(){}\[\]]-|\A-|[=\d)}]\s*[-+*/]\s*|[\^_]\s*\{?\s*|\\(?:cdot|times|div|pm|mp)\s*"
-    r"|\d|[<>]\s*|\\(?:neq?|[lg]t)\s*"
+    r"|\d|[\w)}][ \t]*[<>][ \t]*|\\(?:neq?|[lg]t)\s*"
     rf"|\\(?!{_FONTS})[a-zA-Z]+\s*(?:\[[^\]]*\]\s*)?(?:\{{[^{{}}]*\}}\s*)?\{{\s*)\Z"
 )
+_TAG = re.compile(r"</?[a-zA-Z][\w-]*>")  # <answer>
 _BINDS_BEHIND = re.compile(
-    r"\.\d|[a-zA-Z](?=\s*(?:\$|\\\)|[-+*/^=]))|\s*(?:[\^_]|!(?!\s*\Z|\s*\n|\s+[A-Z])|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
+    r"\.\d|[a-zA-Z](?=\s*(?:\$|\\\)|[-+*/^=]))|\s*(?:\^(?!\s*\{?\s*\\circ)|_|!(?!\s*\Z|\s*\n|\s+[A-Z])|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
 )
 _LEFT = re.compile(r"(?:\A|[$\n,;]|\\[(\[]|\band )\s*([^$\n,;=<>]{1,40}?)\s*=\s*\Z")
@@ -192,7 +193,7 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
 def _is_bound(text: str, start: int, end: int) -> bool:
     r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
     before, behind = _around(text, start, end)
-    return bool(_BINDS_BEFORE.search(before) or _BINDS_BEHIND.match(behind))
+    return bool(_BINDS_BEFORE.search(_TAG.sub(" ", before)) or _BINDS_BEHIND.match(behind))
 
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:
@@ -280,6 +281,7 @@ _STATES = re.compile(
     r"[\s:$*\\({\[]*(-?\d[\d,./]*)",
     re.IGNORECASE,
 )
+_ROUNDS = re.compile(r"approx|\babout\b|\broughly\b|\bnearly\b|≈", re.IGNORECASE)
 _CONCLUDES = re.compile(r"(?:\A|[.!] )(?:so|thus|hence|therefore)\b.*", re.IGNORECASE)
 
 
@@ -301,7 +303,7 @@ def is_taken_back(text: str, answer: str) -> bool:
         return True
     said, stated = {*_numbers(answer)}, _STATES.findall(behind)[-1:]
     last = behind.rstrip().rpartition("\n")[2][-MAX_LEAD:]
-    stated = stated or (_CONCLUDES.findall(last) if said else [])
+    stated = stated or (_CONCLUDES.findall(last) if said and not _ROUNDS.search(last) else [])
     numbers = [number for each in stated for number in _numbers(each)]
     return bool(numbers) and said.isdisjoint(numbers)
 
