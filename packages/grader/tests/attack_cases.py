@@ -365,6 +365,9 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("ABCD", "ABDC"),
         (r"\text{odd}", "ddo"),
         ("1 dozen", "1"),
+        ("24", "2 dozen"),
+        ("0.25", r"0.25=25=25\%"),
+        ("25", r"0.25=25=25\%"),
         ("12 million", "12"),
         ("3 dozen 4", "4 dozen 3"),
     ],
@@ -1143,7 +1146,6 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
     "forms that are often written": [
         ("1000000", "1 million"),
         ("1500000", r"1.5\text{ million}"),
-        ("24", "2 dozen"),
         (r"0.\overline{3}", r"0.\bar3"),
         (r"\frac13", r"0.\bar{3}"),
         (r"\frac13", r"0.\dot{3}"),

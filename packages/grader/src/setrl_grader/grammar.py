@@ -109,7 +109,7 @@ _OF_REALS: tuple[list[str], ...] = (
     [],
     [r"\in", r"\mathbb", "{", "R", "}"],
 )  # what may follow the letter of a builder
-SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
            "trillion": 10**12}  # fmt: skip
 _GROUPS = {r"\lfloor": r"\rfloor", r"\lceil": r"\rceil", "{": "}", "[": "]"}
 _BARE = frozenset(

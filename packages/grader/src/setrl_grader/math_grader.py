@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import combinations
 
 from setrl_grader.algebra import same_statement
 from setrl_grader.asked import (
@@ -414,13 +415,12 @@ def _one_value(gold: str, answer: str) -> str:
     )
     if len(sides) < 2 or not constants or value_of(right).kind in ("relation", "list", "text"):
         return answer
-    last = sides[-1]
     values = {each.tree and exact_value(each.tree, {}) for each in sides}  # 15·23 may be a size
-    pairs = ((last.text, each.text, 0, False, True) for each in sides[:-1])
+    pairs = ((one.text, other.text, 0, False, True) for one, other in combinations(sides, 2))
     if (len(values) > 1 or None in values) and not all(judged(*each).equal for each in pairs):
         return answer
     alike = (each for each in reversed(sides) if in_same_notation(right, each))
-    value = next(alike, last).text
+    value = next(alike, sides[-1]).text
     return f"{part.parts[0].text}={value}" if named else value
 
 
