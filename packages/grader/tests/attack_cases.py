@@ -1703,6 +1703,9 @@ CHAINS: list[tuple[str, str, bool]] = [
 
 # Equal to the gold, and an operation is left to do that the gold has done.
 UNDONE: list[tuple[str, str]] = [
+    (r"4\sqrt2", r"\sqrt{18}+\sqrt{2}"),
+    ("6", r"\sqrt{12}\cdot\sqrt{3}"),
+    (r"\sqrt3", r"\frac{\sqrt6}{\sqrt2}"),
     (r"30^\circ", r"30\sqrt{1}"),
     ("10x^3", r"\binom{5}{2}x^3"),
     ("x", r"2x\sin 30^\circ"),
@@ -1769,6 +1772,8 @@ UNDONE: list[tuple[str, str]] = [
 
 # What may be left to do, because the gold leaves it, too, or because it cannot be done.
 DONE: list[tuple[str, str]] = [
+    (r"\frac{\sqrt6}{2}", r"\frac{\sqrt3}{\sqrt2}"),
+    (r"\sqrt3(1+\sqrt2)", r"\sqrt3+\sqrt6"),
     (r"2\times 3\times 5\times 67", "2010"),
     (r"2\times 3\times 5\times 67", r"6\cdot 335"),
     (r"3\cdot 2^{2013}", r"6\cdot 2^{2012}"),

@@ -14,10 +14,10 @@ before the problem do not count, nor do the options behind it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations
 from math import gcd, inf, isqrt, prod
 
 from setrl_grader.asked import formulas_of
@@ -31,6 +31,7 @@ _ROUNDED = {"abs", "floor", "ceil", "log"}
 _RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
 _NUMBER = ("number",)
 MAX_FACTORS = 20  # that a power is
+LONGEST_RADICAND = 30  # digits of a number whose squares are taken out
 _SMALL = (2, 3, 5, 7, 11, 13)  # primes whose powers are taken out of a root
 
 
@@ -357,7 +358,8 @@ def _kind_left(tree: Tree) -> str:
     if tree.op in ("*", "/"):
         both = tree.op == "/" and all(map(_is_rational, tree.parts))
         signs = Counter(sign for each, sign in _flat(tree) if _is_rational(each))
-        return "product" * ((both or max(signs.values(), default=0) > 1) and literal(tree) is None)
+        both = both or max(signs.values(), default=0) > 1
+        return "product" * ((both and literal(tree) is None) or _have_common_factor(_flat(tree)))
     if tree.op == "^":
         return "power" * _is_power_left(*tree.parts)
     return "root" * (tree.op == "root" and _is_root_of_power(tree))
@@ -372,9 +374,30 @@ def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
         yield from _flat(part, -sign if tree.op == "/" and at else sign)
 
 
-def _irrationals(term: Tree) -> Iterator[tuple[Tree, int]]:
+def _irrationals(term: Tree) -> Iterator[tuple[Tree | int, int]]:
     """Yield the factors of a term that are no rational numbers; like terms have the same."""
-    return (each for each in _flat(term) if not _is_rational(each[0]))
+    factors = ((each, sign) for each, sign in _flat(term) if not _is_rational(each))
+    return ((_without_squares(_radicand(each)) or each, sign) for each, sign in factors)
+
+
+def _have_common_factor(factors: Iterable[tuple[Tree, int]]) -> bool:
+    """Whether two square roots of a product can be made one: √12·√3, √6/√2."""
+    inside = [number for each, _ in factors if (number := _radicand(each))]
+    return any(gcd(*pair) > 1 for pair in combinations(inside, 2))
+
+
+def _radicand(tree: Tree) -> int:
+    """Return the whole number under a square root; 0 of anything else, and of a long number."""
+    is_root = tree.op == "root" and tree.parts[1].text == "2" and tree.parts[0].text.isdecimal()
+    return int(tree.parts[0].text) if is_root and len(tree.parts[0].text) <= LONGEST_RADICAND else 0
+
+
+def _without_squares(number: int) -> int:
+    """Return a whole number without the squares of small primes in it."""
+    for prime in _SMALL:
+        while number and number % prime**2 == 0:
+            number //= prime**2
+    return number
 
 
 def _is_quotient_left(tree: Tree) -> bool:

@@ -425,9 +425,16 @@ def _one_value(gold: str, answer: str) -> str:
 
 
 def _is_solved(gold: Part, answer: Part) -> bool:
-    """Whether an equation has the gold's name alone on a side; all else needs no name."""
-    sides = [spaceless(each.text) for each in answer.parts] if answer.marks == "=" else [None]
-    return None in sides or spaceless(gold.parts[0].text) in sides
+    """Whether an equation has the gold's name alone on one side; all else needs no name."""
+    if answer.marks != "=":
+        return True
+    name = spaceless(gold.parts[0].text)
+    alone = [spaceless(each.text) == name for each in answer.parts]
+    return any(alone) and not any(
+        each.tree and name in letters_of(each.tree)
+        for each, is_alone in zip(answer.parts, alone, strict=True)
+        if not is_alone
+    )
 
 
 def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
