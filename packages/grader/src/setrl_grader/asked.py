@@ -298,8 +298,8 @@ def _units_of(problem: str) -> frozenset[str]:
     kinds = [kind for words, kind in _KINDS if re.search(words, question, re.IGNORECASE)]
     units = units.intersection(*kinds) if kinds else units
     power = next((power for noun, power in _POWERS if noun in question.lower()), "")
-    only = units if len(units) == 1 else {"unit"} - {"unit" for _ in units}
-    return frozenset(money | {unit + power for unit in only})
+    units = units or {"unit"}
+    return frozenset(money | ({unit + power for unit in units} if len(units) == 1 else set()))
 
 
 def without_noun(gold: str, answer: str, problem: str) -> str:

@@ -45,6 +45,7 @@ from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.stated import (
+    SCALES_AT_BOX,
     FinalBoxes,
     Gold,
     after_thinking,
@@ -195,11 +196,11 @@ class MathGrader(Grader):
         written = turned(normal_form(stated), kind)
         gold_form = turned(_exact(written, kind, problem=problem), kind)
         answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
+        boxes = final_boxes(after_thinking(text) or "")
         if answer == Reason.SEVERAL_BOXES:
-            answer = _listed(text, gold_form) or answer
+            answer = _listed(boxes, gold_form) or answer
         if isinstance(answer, Reason):
             return Grade(answer)
-        boxes = final_boxes(after_thinking(text) or "")
         if why := _said_around(gold_form, answer, boxes, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
         answer = _scaled(answer, boxes.suffix, gold_form + problem)
@@ -236,8 +237,7 @@ class MathGrader(Grader):
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        said = said_of_marks(problem)
-        mark = unsaid_mark(gold, answer, said)
+        mark = unsaid_mark(gold, answer, said_of_marks(problem))
         one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
         if not one or not other or one.percent == other.percent:
             return bool(mark)
@@ -514,13 +514,11 @@ def _scaled(answer: str, suffix: str, known: str) -> str:
     """
     if suffix in (r"\%", "%", "percent"):
         return answer if answer.endswith("%") else f"{answer}%"
-    scales = ("dozen", "hundred", "thousand", "million", "billion")
-    return f"{answer} {suffix}" if suffix in scales and suffix not in known else answer
+    return f"{answer} {suffix}" if suffix in SCALES_AT_BOX and suffix not in known else answer
 
 
-def _listed(text: str, gold: str) -> str | None:
-    r"""Return several boxes as one list, if only commas are between them and the gold is a list."""
-    boxes = final_boxes(after_thinking(text) or "")
+def _listed(boxes: FinalBoxes, gold: str) -> str | None:
+    """Return several boxes as one list, if only commas are between them and the gold is a list."""
     part = parse(gold)
     members = value_of(part).parts if value_of(part).kind in ("list", "{}", "()") else ()
     if not boxes.joined or len(members) != len(boxes.answers):

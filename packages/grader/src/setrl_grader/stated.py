@@ -41,9 +41,10 @@ _BINDS_BEHIND = re.compile(
     r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
 )
 _LEFT = re.compile(r"(?:\A|[$\n,;]|\\[(\[]|\band )\s*([^$\n,;=<>]{1,40}?)\s*=\s*\Z")
+SCALES_AT_BOX = ("dozen", "hundred", "thousand", "million", "billion")
 _SUFFIX = re.compile(
     r"\s*(?:\$|\\\))?\s*(?:(\\?%)|(?:\\(?:text|mathrm)\s*\{\s*)?"
-    r"(?:(percent|dozen|hundred|thousand|million|billion)\b|([a-zA-Z]{2,})\b)"
+    rf"(?:(percent|{'|'.join(SCALES_AT_BOX)})\b|([a-zA-Z]{{2,}})\b)"
     r"|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
 )
 _LEADS = re.compile(r"\banswer\b[^\n\\]*\n?(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
@@ -296,9 +297,8 @@ def is_taken_back(text: str, answer: str) -> bool:
     [True, False]
     """
     before, _, behind = text.rpartition(f"{{{answer}}}")
-    clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", _CLAUSES.split(before[-MAX_LEAD:])[-1])[
-        -1
-    ]
+    sentence = _CLAUSES.split(before[-MAX_LEAD:])[-1]
+    clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", sentence)[-1]
     if _DENIES.search(clause) or _TAKES_BACK.search(behind[:MAX_LEAD]):
         return True
     said, stated = {*_numbers(answer)}, _STATES.findall(behind)[-1:]
