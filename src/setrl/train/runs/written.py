@@ -108,7 +108,7 @@ TRAINING: Tree = {
     "evaluation": EVALUATION,
     **PARTIAL,
 }
-PICTURES = (*("frontier.png", "frontier_*.png", "pass_at_k_*.png", "support_*.png", "watch_*.gif"),)
+PICTURES = ("frontier.png", "frontier_*.png", "pass_at_k_*.png", "support_*.png", "watch_*.gif")
 
 
 def run_tree(arms: Iterable[str]) -> Tree:

@@ -232,7 +232,7 @@ class SetCredit(Gathering):
             self._began_at = self.state.global_step
         self._make_room_in_logs()
         output = super()._generate_and_score_completions(inputs, *more, **named)
-        num_samples = len(inputs) * self.accelerator.num_processes
+        credited: list[float] = []
         if self._is_training:
             batch = self._credit_generation(output)
             self._put_into_loss(batch, output, len(inputs))
@@ -242,16 +242,11 @@ class SetCredit(Gathering):
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
-            credited: Sequence[float | None] = batch.samples.rewards.ravel().tolist()
+            credited = batch.samples.rewards.ravel().tolist()
         else:
-            credited = [None] * num_samples
             self._log_evaluation()
             labels = self._gathered_columns().strategies  # a judge is asked only in training
-        if self.sources.strategies is not None or self.judge_queue is not None:
-            self._log_labels(labels or [None] * num_samples)
-        if self._credits_another_reward:
-            columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
-            columns[CREDITED_COLUMN].extend(credited)
+        self._log_own_columns(labels, credited, len(inputs) * self.accelerator.num_processes)
         return output
 
     @override
@@ -373,6 +368,17 @@ class SetCredit(Gathering):
         seconds = {f"time/{part}": spent for part, spent in batch.seconds.items()}
         for key, value in {**batch_metrics(batch), **seconds, **ratios}.items():
             self._metrics["train"][key].append(value)
+
+    def _log_own_columns(
+        self, labels: Sequence[Label], credited: Sequence[float], num_samples: int
+    ) -> None:
+        """Add strategies and credited rewards to TRL's table, null where there are none."""
+        unknown: list[Any] = [None] * num_samples
+        if self.sources.strategies is not None or self.judge_queue is not None:
+            self._log_labels(labels or unknown)
+        if self._credits_another_reward:
+            columns: dict[str, Any] = self._logs["extra"]  # type: ignore[assignment]
+            columns[CREDITED_COLUMN].extend(credited or unknown)
 
     def _log_labels(self, labels: Sequence[Label]) -> None:
         """Add the strategies to TRL's table of completions, in a separate column."""
