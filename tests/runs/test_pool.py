@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from setrl.support.errors import RunError
-from setrl.train.runs.pool import Job, run_jobs
+from setrl.train.runs.pool import Job, _Pool, run_jobs
 from tests.runs import sleepers
 
 ROOT = Path(__file__).parents[2]
@@ -51,3 +51,15 @@ def test_a_job_that_cannot_be_made_in_its_process_says_why():
     jobs = [Job("one", 1.0, sleepers.Vanished("own.jsonl"))]
     with pytest.raises(RunError, match=r"1 of 1 jobs failed:\n  one: own.jsonl has gone\n"):
         run_jobs(jobs, workers=1, show_progress=False, preload=sleepers.__name__)
+
+
+def test_what_an_earlier_run_did_says_nothing_about_the_time_left():
+    job = Job("one", 100.0, sleepers.refuse)
+    pool = _Pool([job], workers=1, show_progress=True, preload=sleepers.__name__)
+    now = pool._bar.start_t
+    for done, second in [(77.0, 0), (78.0, 60), (79.0, 120)]:
+        pool._bar._time = lambda second=second: now + second
+        pool._show_progress(job, done)
+    assert pool._bar.format_dict["rate"] == pytest.approx(1 / 60)
+    assert pool._bar.n == 79
+    pool.close()

@@ -209,6 +209,7 @@ class _Pool:
         elif not self._bar.disable:  # done in an earlier run, so no measure of this one's speed
             self._bar.initial += done
             self._bar.n += done
+            self._bar.last_print_n += done
         self._done[job.name] = done
         running = [peer for peer, _ in self._running.values() if peer.name in self._done]
         at = [f"{peer.name} {self._done[peer.name] / peer.cost:.0%}" for peer in running]
