@@ -25,7 +25,7 @@ from studies.figures import COMMITTED, PICTURES, RESULTS, picture
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "cache" / "pictures"
 MARK = re.compile(r"^\*Picture: (.+)\* <!-- (\S+\.svg) -->$", re.MULTILINE)
-COLOURS = 128  # of a screenshot
+COLOURS = 256  # of a PNG file
 PARTS = ("core", "theory", "evaluate", "show/report")
 SOURCES = ("studies", *(f"src/setrl/{part}" for part in PARTS))
 
@@ -85,11 +85,16 @@ def leave_to_the_site(folder: Path) -> None:
 
 
 def make_small(picture: Path) -> None:
-    """Give a PNG file a palette, which takes a third of the bytes; nothing if it has one."""
+    """Give a PNG file a palette, which takes a third of the bytes; nothing if it has one.
+
+    The palette covers rare colours too, such as those of a strategy's mark; the step of k-means
+    then moves it to the large pale areas, which are the intervals of curves.
+    """
     with Image.open(picture) as found:
         if found.mode != "P":
             plain = found.convert("RGB")
-            small = plain.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            covering = Image.Quantize.MAXCOVERAGE
+            small = plain.quantize(COLOURS, covering, kmeans=1, dither=Image.Dither.NONE)
             small.save(picture, optimize=True)
 
 

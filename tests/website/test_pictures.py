@@ -49,6 +49,21 @@ def test_screenshots_are_small(tmp_path):
         assert (found.mode, found.size) == ("P", (64, 64))
 
 
+def test_the_pale_areas_of_curves_keep_their_colours(tmp_path):
+    """Many colours of thin lines do not take the palette from the intervals."""
+    lines = np.array([[213, 94, 0], [230, 159, 0], [0, 114, 178], [128, 128, 128]])
+    pale = np.repeat(255 - (255 - lines) // 7, 100, axis=0)
+    rng = np.random.default_rng(0)
+    share = rng.random((400, 80, 1))  # of a line at its edge, over the area
+    edges = share * lines[rng.integers(0, 4, (400, 80))] + (1 - share) * pale[:, None]
+    colours = np.concatenate([np.repeat(pale[:, None], 320, axis=1), edges], axis=1)
+    Image.fromarray(colours.astype(np.uint8)).save(tmp_path / "one.png")
+    pictures.make_small(tmp_path / "one.png")
+    with Image.open(tmp_path / "one.png") as found:
+        error = np.abs(np.asarray(found.convert("RGB")) - colours)[:, :320]
+    assert error.max() <= 5
+
+
 def test_a_mark_that_nothing_draws_names_page_and_picture():
     with pytest.raises(ValueError, match=r"docs/theory\.md .* results/theory/none\.svg"):
         pictures.drawn("results/theory/none.svg", "theory.md")
