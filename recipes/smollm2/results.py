@@ -19,6 +19,7 @@ from matplotlib import pyplot
 
 from recipes.smollm2.rate import chosen, of_run
 from setrl.evaluate.loading import load_evaluation
+from setrl.evaluate.looks import looks
 from setrl.evaluate.summary import summarise
 from setrl.show.report import publish_report
 from setrl.support import files
@@ -127,13 +128,15 @@ def over_steps(run: Path) -> dict[str, dict[str, list[float]]]:
 
 
 def draw(results: Path) -> None:
-    """Draw what training did to each arm, over its steps."""
+    """Draw what training did to each arm, over its steps; arms look as in the other pictures."""
     arms = files.read_json(results / STEPS)["arms"]
+    look_of = looks(list(LABELS))
     figure, axes = pyplot.subplots(1, len(OVER_STEPS), figsize=(8, 3), layout="constrained")
     for axis, (name, title) in zip(axes, OVER_STEPS.items(), strict=True):
         for arm, found in arms.items():
             steps = MEAN_OF * (np.arange(len(found[name])) + 0.5)
-            axis.plot(steps, found[name], label=LABELS[arm])
+            look = {"color": look_of[arm].hue, "linestyle": look_of[arm].line}
+            axis.plot(steps, found[name], label=LABELS[arm], linewidth=2, **look)
         axis.set(title=title, xlabel="step", ylim=(0, None))
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].legend(frameon=False)
