@@ -98,3 +98,10 @@ def sources():
 def test_source_files_that_a_page_names_exist(page, sources):
     for name in re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)`", page.read_text("utf-8")):
         assert any(source.endswith(f"/{name}") for source in sources), name
+
+
+def test_no_table_takes_the_text_below_it_as_a_row():
+    row_before_text = re.compile(r"^\|.*\n(?![|\n]|<!--)(.+)", re.MULTILINE)
+    for page in PAGES:
+        outside = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+        assert row_before_text.findall(outside) == [], page
