@@ -1,7 +1,9 @@
 """What the repository keeps of the recipe's runs, and the page that is made of it."""
 
 import json
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -9,6 +11,8 @@ import yaml
 from recipes.smollm2 import results
 from setrl.support import files
 from tests import fake_run
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -45,6 +49,22 @@ def folder(tmp_path):
 
 def test_the_page_is_made_from_the_committed_files():
     assert results.PAGE.read_text(encoding="utf-8") == results.page()
+
+
+def test_the_table_of_the_readme_has_the_committed_numbers():
+    summary = files.read_json(results.RESULTS / results.RUN / "summary.json")
+    metrics = {name: arm["metrics"] for name, arm in summary["splits"]["test"]["arms"].items()}
+    warm = files.read_json(results.RESULTS / results.HEATS)["models"]["base_0.5"]
+    labels = {results.LABELS[arm]: found for arm, found in metrics.items()}
+    readme = (
+        (ROOT / "README.md").read_text(encoding="utf-8").partition("**A pretrained model.**")[2]
+    )
+    rows = dict(re.findall(r"^\| ([a-zA-Z].*?) \| (.*) \|$", readme.split("\n\n")[1], re.MULTILINE))
+    assert rows.keys() == {*labels, "base, sampled at 0.5"}
+    for name, row in rows.items():
+        found = labels.get(name, warm)
+        shares = [f"{100 * found[key]['value']:.1f}" for key in ("pass@1", "pass@8", "majority@32")]
+        assert row.split(" | ") == [*shares, f"{found['correct_strategies@32']['value']:.2f}"], name
 
 
 def test_what_is_kept_are_the_numbers_of_the_run(folder, tmp_path):
