@@ -7,7 +7,7 @@ from setrl import DEGENERATE, Method, Samples, methods, objectives, set_advantag
 from setrl.samples.labels import coded
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
-from setrl.train.scoring import Columns, score
+from setrl.train.scoring import samples_of, score
 from setrl.train.scoring.credit import scored_groups
 
 NAN = np.nan
@@ -91,8 +91,8 @@ def test_minus_one_is_an_answer_and_no_strategy():
     answers = np.array([texts], dtype=object)
     want = set_advantages([[1, 1, 0, 0]], method, answers=answers, abstain=True).values_BN
     np.testing.assert_array_equal(found, want)
-    columns = Columns(["p"], [["a"] * 4], [[1, 1, 0, 0]], fields={"answers": texts})
-    np.testing.assert_array_equal(score(columns, method).advantages.values_BN, want)
+    samples = samples_of([[1, 1, 0, 0]], 4, fields={"answers": texts})
+    np.testing.assert_array_equal(score(samples, method).advantages.values_BN, want)
     assert np.ptp(want) > 0
 
 
@@ -103,10 +103,10 @@ def test_answers_are_ordered_by_value_at_every_door(answers):
     rewards = [1.0, 0, 0, 0]
     core = [set_advantages([rewards], method, answers=make([answers])).values_BN[0]
             for make in (list, np.array, lambda rows: np.array(rows, dtype=object))]  # fmt: skip
-    columns = Columns(["p"], [["a"] * 4], [rewards], fields={"answers": answers})
+    samples = samples_of([rewards], 4, fields={"answers": answers})
     members = [Sample(answer=read_answer(answer), reward=reward)
                for answer, reward in zip(answers, rewards, strict=True)]  # fmt: skip
-    others = score(columns, method), scored_groups([Group("p", "p", tuple(members))], method)
+    others = score(samples, method), scored_groups([Group("p", "p", tuple(members))], method)
     for found in (*core, *(batch.advantages.values_BN[0] for batch in others)):
         np.testing.assert_allclose(found, [1 / 2, -1 / 6, -1 / 6, -1 / 6])
 
