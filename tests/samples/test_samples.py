@@ -114,3 +114,23 @@ def test_answers_are_ordered_by_value_at_every_door(answers):
 def test_numbers_come_before_texts_and_equal_numbers_by_their_digits():
     _, names = coded(["x", "10", "1e1", "-3", "9.5", "\u22122", "007"], "answers")
     assert names == ("-3", "\u22122", "007", "9.5", "10", "1e1", "x")
+
+
+def test_further_columns_bring_their_own_names():
+    samples = Samples.read([[1, 0]], strategies=[["a", "b"]])
+    both = samples.with_columns(families=[["x", None]])
+    assert both.labels("strategies") == [["a", "b"]]
+    assert both.labels("families") == [["x", None]]
+    numbered = both.with_columns(strategies=[[3, DEGENERATE]])
+    assert numbered.labels("strategies") == [[3, DEGENERATE]]
+    assert samples.with_columns(strategies=None).labels("strategies") == [["a", "b"]]
+
+
+def test_some_prompts_keep_what_no_method_reads():
+    cut, tokens = [False, True] * 2, [1, 2, 3, 4]
+    samples = samples_of([[1, 0, 1, 1], [5, 6, 7, 8]], 2, cut=cut, tokens=tokens, prompts="pq")
+    second = samples.of_prompts([1])
+    np.testing.assert_array_equal(second.components, [[[1, 7], [1, 8]]])
+    np.testing.assert_array_equal(second.cut, [[False, True]])
+    np.testing.assert_array_equal(second.tokens, [[3, 4]])
+    assert np.isnan(second.rewards).all()  # nobody has combined them yet

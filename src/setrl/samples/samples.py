@@ -98,7 +98,8 @@ class Samples:
         exists_BN = read_mask(mask, rewards.shape)
         if np.isinf(rewards if exists_BN is None else rewards[exists_BN]).any():
             raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
-        return cls(rewards, mask=exists_BN).with_columns(**columns)
+        numbers, names = _read_columns(columns, rewards.shape)
+        return cls(rewards, **numbers, mask=exists_BN, names=names)
 
     @classmethod
     def of(cls, groups: Iterable[Group], columns: Collection[str], width: int = 1) -> Samples:
@@ -237,18 +238,27 @@ class Samples:
 
     def with_columns(self, **columns: Array | None) -> Samples:
         """Return the same samples with further columns of any kind, as `read` takes them."""
-        numbers: dict[str, Any] = {}
-        names = {name: labels for name, labels in self.names.items() if columns.get(name) is None}
-        for name, column in columns.items():
-            look_up("argument", name, ARGUMENTS)
-            if column is not None:
-                numbers[name], labels = read_column(name, column, self.rewards.shape)
-                names |= {} if labels is None else {name: labels}
-        return replace(self, **numbers, names=names)
+        numbers, names = _read_columns(columns, self.rewards.shape)
+        kept = {name: labels for name, labels in self.names.items() if name not in numbers}
+        return replace(self, **numbers, names={**kept, **names})
 
     def _given_columns(self, names: Iterable[str]) -> dict[str, Any]:
         named = ((name, getattr(self, name)) for name in names)
         return {name: value for name, value in named if value is not None}
+
+
+def _read_columns(
+    columns: Mapping[str, Array | None], shape: tuple[int, ...]
+) -> tuple[dict[str, Any], dict[str, Sequence[Label]]]:
+    """Return the columns that somebody gave as numbers, and what the numbers stand for."""
+    numbers: dict[str, Any] = {}
+    names: dict[str, Sequence[Label]] = {}
+    for name, column in columns.items():
+        look_up("argument", name, ARGUMENTS)
+        if column is not None:
+            numbers[name], labels = read_column(name, column, shape)
+            names |= {} if labels is None else {name: labels}
+    return numbers, names
 
 
 def right_by_reward(rewards: np.ndarray) -> np.ndarray:
