@@ -39,7 +39,7 @@ def test_a_combination_is_what_is_credited(make_chat):
     assert np.isnan(expected).sum() == 1
     assert (batch.advantages.values_BN[0] == 0).all()
     np.testing.assert_array_equal(batch.samples.correct.ravel(), OUTCOMES)
-    np.testing.assert_array_equal(batch.rewards_BNR, np.float32(columns()))
+    np.testing.assert_array_equal(batch.samples.components, np.float32(columns()))
     [logged] = [one for one in trainer.state.log_history if "reward/pass@1" in one]
     assert logged["reward/pass@1"] == np.mean(OUTCOMES)
     assert logged["time/reward/shaping"] > 0

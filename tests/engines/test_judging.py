@@ -13,10 +13,9 @@ from setrl.logs import open_log
 from setrl.models.served.endpoint import Endpoint, Prices, Usage
 from setrl.models.small import sampler
 from setrl.support import files
-from setrl.train.gathering.judging import JudgeQueue, length_of_union, make_judge
+from setrl.train.gathering.judging import JudgeQueue, length_of_union, make_judge, strategies_of
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring.batch import JudgingTimes
-from setrl.train.scoring.credit import strategies_of
 from setrl.train.trl import SetGRPOTrainer
 from tests.engines.test_trainer import PROMPTS, arguments, first_letters, length, make, weights
 

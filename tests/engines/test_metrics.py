@@ -8,13 +8,14 @@ from setrl import methods
 from setrl.judges import Judgement
 from setrl.logs.records import group_of
 from setrl.rewards import Combine
+from setrl.train.gathering.judging import with_judgements
 from setrl.train.gathering.metrics import (
     batch_metrics,
     evaluation_metrics,
     mean_of,
     rollout_records,
 )
-from setrl.train.scoring import Columns, score
+from setrl.train.scoring import samples_of, score
 from setrl.train.scoring.batch import JudgingTimes
 
 NAN = math.nan
@@ -28,13 +29,14 @@ def labels(strategies_BN):
 
 
 def make_batch(method, rewards_BN=REWARDS_BN, strategies_BN=LABELS_BN):
-    columns = Columns(
-        prompts_B=["p", "q"],
-        texts_BN=[["a", "b", "c", "d"], ["e", "f", "g", "h"]],
-        rewards_R=[rewards_BN.ravel()],
+    samples = samples_of(
+        [rewards_BN.ravel()],
+        4,
         strategies=None if strategies_BN is None else labels(strategies_BN),
+        prompts=["p", "q"],
+        texts=[["a", "b", "c", "d"], ["e", "f", "g", "h"]],
     )
-    return score(columns, method)
+    return score(samples, method)
 
 
 def test_metrics_by_hand():
@@ -57,17 +59,17 @@ def test_metrics_by_hand():
 def test_credit_that_goes_against_correctness_is_counted():
     """The worked example of seven like correct samples and a lone wrong one: all signs are off."""
     rewards, strategies = [1.0] * 7 + [0], [0] * 7 + [1]
-    columns = Columns(["p"], [list("abcdefgh")], [rewards], None, strategies)
-    metrics = batch_metrics(score(columns, methods.poly_epo(4)))
+    samples = samples_of([rewards], 8, strategies=strategies)
+    metrics = batch_metrics(score(samples, methods.poly_epo(4)))
     assert metrics["advantage/wrong_positive"] == 1
     assert metrics["advantage/correct_negative"] == 1
 
 
 def test_a_sample_of_unknown_outcome_is_neither_right_nor_wrong():
     outcomes, shaping = [1.0, 0, None, 0], [0.0, 0, 5, 0]  # the third has the highest reward
-    columns = Columns(["p"], [list("abcd")], [outcomes, shaping])
+    samples = samples_of([outcomes, shaping], 4)
     combine = Combine((1.0, 1.0), missing="skip", outcome=0)
-    batch = score(columns, methods.dr_grpo(), combine=combine)
+    batch = score(samples, methods.dr_grpo(), combine=combine)
     assert batch.advantages.values_BN[0, 2] > 0
     metrics = batch_metrics(batch)
     assert metrics["advantage/wrong_positive"] == 0
@@ -76,14 +78,13 @@ def test_a_sample_of_unknown_outcome_is_neither_right_nor_wrong():
 
 def test_what_is_unknown_is_counted_and_decides_nothing():
     """The second prompt has no grade, and one function said nothing about the first sample."""
-    columns = Columns(
-        prompts_B=["p", "q"],
-        texts_BN=[list("abc"), list("def")],
-        rewards_R=[[1.0, 1, 0, None, None, None], [None, 0, 0, 0, 0, 0]],
+    samples = samples_of(
+        [[1.0, 1, 0, None, None, None], [None, 0, 0, 0, 0, 0]],
+        3,
         strategies=["x", "y", "y", "x", "y", "z"],
         correct=[True, True, False, None, None, None],
     )
-    batch = score(columns, methods.dr_grpo(), combine=Combine((1.0, 1.0)))
+    batch = score(samples, methods.dr_grpo(), combine=Combine((1.0, 1.0)))
     metrics = batch_metrics(batch)
     assert metrics["strategies/correct_per_prompt"] == 2
     assert (metrics["reward/ungraded"], metrics["reward/unknown"]) == (1 / 2, 4 / 12)
@@ -94,13 +95,12 @@ def test_what_is_unknown_is_counted_and_decides_nothing():
 
 
 def test_pass_at_k_of_an_evaluation_takes_the_graded_samples_of_each_prompt():
-    columns = Columns(
-        prompts_B=["p", "q", "r"],
-        texts_BN=[list("abcd")] * 3,
-        rewards_R=[[1, 1, 1, 0] + [0] * 8],
+    samples = samples_of(
+        [[1, 1, 1, 0] + [0] * 8],
+        4,
         correct=[True, True, True, None] + [False] * 4 + [None, True, False, None],
     )
-    values = evaluation_metrics(score(columns, methods.dr_grpo()))
+    values = evaluation_metrics(score(samples, methods.dr_grpo()))
     assert values["reward/pass@1"] == [1, 0, 1 / 2]
     assert values["reward/pass@2"] == [1, 0, 1]
     assert values["reward/pass@4"] == [0]
@@ -183,17 +183,20 @@ def test_records_of_samples():
 )
 def test_records_have_the_names_that_a_function_or_a_judge_gives(strategies, names):
     method = methods.dr_grpo()
-    batch = score(Columns(["p"], [list("abcd")], [[1.0, 0, 0, 0]], None, strategies), method)
+    rewards, given = [[1.0, 0, 0, 0]], {"prompts": ["p"], "texts": ["abcd"]}
     if isinstance(strategies[0], Judgement):
-        batch = replace(batch, judging=JudgingTimes(1.0, 1.0, 0.0))
+        samples, _ = with_judgements(samples_of(rewards, 4, **given), strategies)
+        batch = replace(score(samples, method), judging=JudgingTimes(1.0, 1.0, 0.0))
+    else:
+        batch = score(samples_of(rewards, 4, strategies=strategies, **given), method)
     [record] = rollout_records(batch, None, 1)
     assert group_of(record, "here").column("strategy") == names
 
 
 def test_records_have_the_tokens_that_somebody_counted():
     method = methods.dr_grpo()
-    columns = Columns(["p", "q"], [["a", "b"]] * 2, [[1.0, 0.0] * 2], tokens=[1, 2, 3, 4])
-    records = rollout_records(score(columns, method), None, 1)
+    samples = samples_of([[1.0, 0.0] * 2], 2, tokens=[1, 2, 3, 4], prompts="pq", texts=["ab"] * 2)
+    records = rollout_records(score(samples, method), None, 1)
     assert [record["tokens"] for record in records] == [[1, 2], [3, 4]]
 
 

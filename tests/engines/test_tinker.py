@@ -182,7 +182,7 @@ def test_weights_that_could_not_be_removed_are_removed_after_the_next_save(
     server = FakeServer(base, lambda call, count: kinds.get((call, count)))
     trainer(server, tmp_path, tokenizer, save_every=1).train()
     assert steps_of(server) == ({3, 4}, 2)
-    assert len(Journal(tmp_path, {"model": server.name}).older()) == 1
+    assert len(Journal(tmp_path, {"model": server.name}).saves()) == 2
 
 
 def test_a_copied_folder_leaves_the_weights_of_the_first_run(base, tokenizer, tmp_path):
@@ -545,7 +545,7 @@ def test_samples_that_were_cut_can_be_masked():
 def test_a_journal_of_other_settings(tmp_path):
     Journal(tmp_path, {"model": "a"}).record_saved_weights(Saved(3, "tinker://x"))
     assert Journal(tmp_path, {"model": "a"}).saved() == Saved(3, "tinker://x")
-    with pytest.raises(ConfigError, match="model='a', got 'b'"):
+    with pytest.raises(ConfigError, match="model = a, not b: give another folder"):
         Journal(tmp_path, {"model": "b"}).saved()
 
 

@@ -8,7 +8,8 @@ from aiohttp import web
 
 from setrl import methods
 from setrl.judges import Group
-from setrl.train.scoring import Columns, score
+from setrl.train.gathering.judging import with_judgements
+from setrl.train.scoring import samples_of, score
 from tests.judges.helpers import make_judge
 from tests.judges.server import FaultyServer, completion, shown_samples
 
@@ -81,7 +82,7 @@ def test_families_of_a_judge_are_a_field_of_the_method():
         said = judge.judge([GROUP])
     rewards = [[1.0, 0, 1, 0, 1]]
     method = methods.poly_families(set_size=2)
-    columns = Columns(["p"], [list(GROUP.texts)], rewards, strategies=said)
-    found = score(columns, method).advantages.values_BN
+    samples, _ = with_judgements(samples_of(rewards, 5), said)
+    found = score(samples, method).advantages.values_BN
     want = method.advantages(rewards, strategies=[STRATEGIES], families=[FAMILIES]).values_BN
     np.testing.assert_array_equal(found, want)

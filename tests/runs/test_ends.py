@@ -97,10 +97,10 @@ class Scored(Arms):
         strategies = values if place == "strategy" else lambda completions, **_: list("abab")
         sources = Sources.of([rewards], strategies, 0)
         texts = {"prompts": ["q"] * 4, "completions": ["a", "b", "c", "d"]}
-        columns = sources.ask(texts, 4).columns()
+        samples = sources.ask(texts, 4).samples()
         if place == "judge":
-            columns, _ = judged(columns, JudgeQueue(Leaves(ends)))
-        score(columns, made)
+            samples, _, _ = judged(samples, JudgeQueue(Leaves(ends)))
+        score(samples, made)
         run.final.mkdir(parents=True)
         return 1
 

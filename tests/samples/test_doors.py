@@ -42,10 +42,11 @@ from setrl.samples.values import (
 )
 from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.gathering import functions
-from setrl.train.scoring import Columns, score
+from setrl.train.gathering.judging import with_judgements
+from setrl.train.scoring import samples_of, score
 from setrl.train.scoring.credit import scored_groups
 from setrl.train.trl.columns import end_tokens
-from setrl.train.verl.estimators import BatchRows, make_estimator, rows_known
+from setrl.train.verl.estimators import VerlRows, make_estimator, rows_known
 from setrl.train.verl.trainer import trainer_with_credit
 
 PAGE = Path(__file__).parents[2] / "docs" / "values.md"
@@ -246,9 +247,9 @@ def first_of(column: Any, field: str, others: Sequence[Any]) -> Any:
 def scored(field: str, values: Any) -> Any:
     """What scoring makes of the first value of a column."""
     named = {field: values} if field in ("correct", "strategies") else {"fields": {field: values}}
-    columns = Columns(["p"], [["a", "b"]], [values if field == "rewards" else [0, 1]],
-                      **({} if field == "rewards" else named))  # fmt: skip
-    return first(score(columns, methods.dr_grpo()).samples, field)
+    samples = samples_of([values if field == "rewards" else [0, 1]], 2,
+                         **({} if field == "rewards" else named))  # fmt: skip
+    return first(score(samples, methods.dr_grpo()).samples, field)
 
 
 def first(samples: Samples, field: str) -> Any:
@@ -284,7 +285,7 @@ def in_verl(field: str) -> Callable[[Any], Any]:
         trainer.judging, trainer.config = None, SimpleNamespace(algorithm={})
         batch = SimpleNamespace(keys=["u_0_0", "u_1_0"], partition_id="train")
         fields = trainer._read_fields(batch, method, [False] * 2)
-        rows = BatchRows(method, ["u_0", "u_1"], [0, 0], [False] * 2, fields)
+        rows = VerlRows.of(method, ["u"] * 2, ["u_0", "u_1"], [0, 0], fields)
         with rows_known(rows):
             ones = torch.ones(2, 1)
             make_estimator("setrl")(ones, ones, {}, ["u", "u"])
@@ -395,7 +396,8 @@ def in_rollout(field: str) -> Callable[[Any], Any]:
 
 def in_judge(value: Any) -> Any:
     """What a judge's name of a strategy becomes."""
-    return scored("strategies", [judgement_by_names([value] * 2)])
+    samples, _ = with_judgements(samples_of([[0, 1]], 2), [judgement_by_names([value] * 2)])
+    return first(samples, "strategies")
 
 
 def in_control(value: Any) -> Any:
@@ -437,8 +439,8 @@ def in_pairs_function(value: Any) -> Any:
     """What a trainer makes of a matrix that a user's function returns."""
     function = functions.functions_of({"pairs": lambda **_: value})["pairs"]
     columns = {"pairs": [function(completions=["a", "b"])]}
-    scored_columns = Columns(["p"], [["a", "b"]], [[1, 0]], fields=columns)
-    return rows_of(score(scored_columns, methods.dr_grpo()).samples.pairs[0])
+    samples = samples_of([[1, 0]], 2, fields=columns)
+    return rows_of(score(samples, methods.dr_grpo()).samples.pairs[0])
 
 
 def cut_with(**owner: Any) -> Callable[[Any], Any]:

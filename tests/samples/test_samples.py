@@ -7,7 +7,7 @@ from setrl import DEGENERATE, Method, Samples, methods, objectives, set_advantag
 from setrl.samples.labels import coded
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer
-from setrl.train.scoring import Columns, score
+from setrl.train.scoring import samples_of, score
 from setrl.train.scoring.credit import scored_groups
 
 NAN = np.nan
@@ -91,8 +91,8 @@ def test_minus_one_is_an_answer_and_no_strategy():
     answers = np.array([texts], dtype=object)
     want = set_advantages([[1, 1, 0, 0]], method, answers=answers, abstain=True).values_BN
     np.testing.assert_array_equal(found, want)
-    columns = Columns(["p"], [["a"] * 4], [[1, 1, 0, 0]], fields={"answers": texts})
-    np.testing.assert_array_equal(score(columns, method).advantages.values_BN, want)
+    samples = samples_of([[1, 1, 0, 0]], 4, fields={"answers": texts})
+    np.testing.assert_array_equal(score(samples, method).advantages.values_BN, want)
     assert np.ptp(want) > 0
 
 
@@ -103,10 +103,10 @@ def test_answers_are_ordered_by_value_at_every_door(answers):
     rewards = [1.0, 0, 0, 0]
     core = [set_advantages([rewards], method, answers=make([answers])).values_BN[0]
             for make in (list, np.array, lambda rows: np.array(rows, dtype=object))]  # fmt: skip
-    columns = Columns(["p"], [["a"] * 4], [rewards], fields={"answers": answers})
+    samples = samples_of([rewards], 4, fields={"answers": answers})
     members = [Sample(answer=read_answer(answer), reward=reward)
                for answer, reward in zip(answers, rewards, strict=True)]  # fmt: skip
-    others = score(columns, method), scored_groups([Group("p", "p", tuple(members))], method)
+    others = score(samples, method), scored_groups([Group("p", "p", tuple(members))], method)
     for found in (*core, *(batch.advantages.values_BN[0] for batch in others)):
         np.testing.assert_allclose(found, [1 / 2, -1 / 6, -1 / 6, -1 / 6])
 
@@ -114,3 +114,23 @@ def test_answers_are_ordered_by_value_at_every_door(answers):
 def test_numbers_come_before_texts_and_equal_numbers_by_their_digits():
     _, names = coded(["x", "10", "1e1", "-3", "9.5", "\u22122", "007"], "answers")
     assert names == ("-3", "\u22122", "007", "9.5", "10", "1e1", "x")
+
+
+def test_further_columns_bring_their_own_names():
+    samples = Samples.read([[1, 0]], strategies=[["a", "b"]])
+    both = samples.with_columns(families=[["x", None]])
+    assert both.labels("strategies") == [["a", "b"]]
+    assert both.labels("families") == [["x", None]]
+    numbered = both.with_columns(strategies=[[3, DEGENERATE]])
+    assert numbered.labels("strategies") == [[3, DEGENERATE]]
+    assert samples.with_columns(strategies=None).labels("strategies") == [["a", "b"]]
+
+
+def test_some_prompts_keep_what_no_method_reads():
+    cut, tokens = [False, True] * 2, [1, 2, 3, 4]
+    samples = samples_of([[1, 0, 1, 1], [5, 6, 7, 8]], 2, cut=cut, tokens=tokens, prompts="pq")
+    second = samples.of_prompts([1])
+    np.testing.assert_array_equal(second.components, [[[1, 7], [1, 8]]])
+    np.testing.assert_array_equal(second.cut, [[False, True]])
+    np.testing.assert_array_equal(second.tokens, [[3, 4]])
+    assert np.isnan(second.rewards).all()  # nobody has combined them yet

@@ -10,8 +10,7 @@ from setrl import methods
 from setrl.core import objectives
 from setrl.rewards import Combine
 from setrl.support.errors import RunError
-from setrl.train.scoring import Columns
-from setrl.train.scoring.credit import score
+from setrl.train.scoring import samples_of, score
 
 PAGE = Path(__file__).parents[2] / "docs" / "unknown.md"
 ROWS = re.findall(r"^\| (.+?) \| (.+?) \| .+? \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -54,7 +53,7 @@ GIVEN = {
 
 def scored(method, combine=None, rewards=(1, 0, 0, 1), **given):
     columns = rewards if isinstance(rewards, list) and isinstance(rewards[0], list) else [rewards]
-    return score(Columns(["p"], [["a", "b", "c", "d"]], columns, **given), method, combine=combine)
+    return score(samples_of(columns, 4, **given), method, combine=combine)
 
 
 def fate(method, given):

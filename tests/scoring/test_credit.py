@@ -1,6 +1,5 @@
 """The scoring stage against its definition, sample by sample, for all rules together."""
 
-import dataclasses
 import itertools
 import math
 import re
@@ -17,7 +16,8 @@ from setrl import methods, objectives
 from setrl.judges import Judgement
 from setrl.rewards import Combine, Truncation
 from setrl.support.errors import RunError
-from setrl.train.scoring import Columns, score
+from setrl.train.gathering.judging import with_judgements
+from setrl.train.scoring import samples_of, score
 
 NAN = math.nan
 B, N = 3, 4
@@ -50,7 +50,7 @@ TRUNCATIONS = [
     Truncation("punish"),
     Truncation("punish", -0.25),
 ]
-STRATEGIES = {"none": None, "labels": LABELS, "judgements": JUDGEMENTS}
+STRATEGIES = ["none", "labels", "judgements"]
 DISTANCES = np.abs(np.subtract.outer([0.0, 1, 4, 6], [0.0, 1, 4, 6]))
 FIELDS = {
     (): 0.0 * methods.dr_grpo(),
@@ -169,17 +169,18 @@ def test_every_rule_is_its_definition(name, truncation):
 
 
 def scored(name, truncation, kind, fields, **changes):
-    columns = Columns(
-        ["p", "q", "r"],
-        [list("abcd")] * B,
+    samples = samples_of(
         rewards_of(name),
-        CUT,
-        STRATEGIES[kind],
-        {field: VALUES[field] for field in fields},
-        CORRECT if name.startswith("a function") else None,
+        N,
+        strategies=LABELS if kind == "labels" else None,
+        correct=CORRECT if name.startswith("a function") else None,
+        fields={field: VALUES[field] for field in fields},
+        cut=CUT,
     )
+    if kind == "judgements":
+        samples, _ = with_judgements(samples, JUDGEMENTS)
     rules = {"combine": COMBINES[name], "truncated": truncation, **changes}
-    return score(columns, method_of(kind, fields), **rules)
+    return score(samples, method_of(kind, fields), **rules)
 
 
 def method_of(kind, fields):
@@ -220,34 +221,31 @@ def test_labels_and_judgements_are_kept_for_people():
 def test_what_each_function_gave_is_kept():
     batch = scored("gates", Truncation("mask"), "none", ())
     given = np.array([OUTCOME, SHAPING], dtype=float).T.reshape(B, N, 2)
-    np.testing.assert_array_equal(batch.rewards_BNR, given)
+    np.testing.assert_array_equal(batch.samples.components, given)
 
 
 def test_values_that_do_not_fit_a_field_are_refused():
     fields = {"answers": ["4", [4], *range(10)]}
-    columns = Columns(["p", "q", "r"], [list("abcd")] * B, [OUTCOME], fields=fields)
     with pytest.raises(RunError, match="texts, numbers or None"):
-        score(columns, methods.set_rl(objectives.majority(), 2))
+        samples_of([OUTCOME], N, fields=fields)
 
 
 def test_a_judge_s_name_may_be_a_long_number():
     digits = str(10**16 - 1)  # above 2⁵³ it is a name, as of a hash
     said = [Judgement((0, 1), (digits, "b"))]
-    batch = score(Columns(["p"], [["a", "b"]], [[1, 0]], strategies=said), methods.dr_grpo())
-    assert batch.samples.labels("strategies") == [[digits, "b"]]
+    samples, _ = with_judgements(samples_of([[1, 0]], 2), said)
+    assert samples.labels("strategies") == [[digits, "b"]]
 
 
 def test_a_judgement_of_other_samples_is_refused():
-    columns = Columns(["p"], [["a", "b"]], [[1, 0]], strategies=[Judgement((0,))])
     with pytest.raises(RunError, match="a judge must give 2 samples one label each, got 1"):
-        score(columns, methods.poly_epo(1))
+        with_judgements(samples_of([[1, 0]], 2), [Judgement((0,))])
 
 
 def test_rewards_may_be_numbers_of_any_library():
     torch = pytest.importorskip("torch")
     kinds = [torch.tensor([1.0, 0.0], dtype=torch.bfloat16), np.float32([1, 0]), [True, None]]
-    columns = Columns(["p"], [["a", "b"]], kinds)
-    batch = score(columns, methods.dr_grpo())
+    batch = score(samples_of(kinds, 2), methods.dr_grpo())
     assert batch.samples.rewards.tolist() == [[3.0, 0.0]]
     assert batch.samples.rewards.dtype == np.float64
 
@@ -279,12 +277,15 @@ def test_scoring_needs_no_trainer():
     ],
 )
 def test_what_is_not_known_to_be_right_stops_a_method_that_needs_it(rewards, correct, message):
-    columns = Columns(["p"], [list("xyz")], rewards, strategies=[0, 1, 1], correct=correct)
-    columns = dataclasses.replace(columns, names_R=["a", "b"][: len(rewards)])
+    def credit(method):
+        names_R = ["a", "b"][: len(rewards)]
+        samples = samples_of(rewards, 3, strategies=[0, 1, 1], correct=correct, names_R=names_R)
+        return score(samples, method)
+
     with pytest.raises(RunError, match=message):
-        score(columns, methods.concave_counts(0))
+        credit(methods.concave_counts(0))
     if correct is None:
-        assert np.isnan(score(columns, methods.poly_epo(2)).samples.correct).all()
+        assert np.isnan(credit(methods.poly_epo(2)).samples.correct).all()
 
 
 def test_no_other_line_of_the_library_compares_rewards_with_a_threshold():

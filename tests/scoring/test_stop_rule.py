@@ -7,7 +7,8 @@ from setrl.judges import Judgement
 from setrl.rewards import Truncation
 from setrl.support.errors import RunError
 from setrl.train import method_config
-from setrl.train.scoring import Columns, CreditWatch, StopRule, score
+from setrl.train.gathering.judging import with_judgements
+from setrl.train.scoring import CreditWatch, StopRule, samples_of, score
 
 METHOD = methods.poly_epo(2)
 PROSE = Judgement(None, reason="unparsable", detail="I would put the first two together.")
@@ -18,9 +19,9 @@ KNOWN = Judgement((0, 0, 1, 1))
 def batch(judgements, rewards=(1.0, 0.0, 1.0, 0.0), cut=None, method=METHOD, **rules):
     """A batch with these judgements, and the same rewards for each prompt."""
     count = len(judgements)
-    texts = [list("abcd") for _ in judgements]
-    columns = Columns(["p"] * count, texts, [list(rewards) * count], cut, judgements)
-    return score(columns, method, rng=0, **rules)
+    samples = samples_of([list(rewards) * count], 4, cut=cut)
+    samples, unjudged_B = with_judgements(samples, judgements)
+    return score(samples, method, unjudged_B=unjudged_B, rng=0, **rules)
 
 
 def steps_until_stop(watch, make, most=200, last=None):
@@ -105,10 +106,10 @@ def test_a_prompt_says_what_its_samples_lack():
     assert reasons(batch([KNOWN], rewards=unknown)) == ["no reward"]
     assert reasons(batch([KNOWN], rewards=(1.0, None, None, 0.0))) == ["no reward"]
     assert reasons(batch([KNOWN], rewards=(1.0, None, 1.0, 0.0))) == [None]
-    labels = Columns(["p"], [list("abcd")], [[1.0, 0.0] * 2], None, unknown)
+    labels = samples_of([[1.0, 0.0] * 2], 4, strategies=unknown)
     assert reasons(score(labels, METHOD)) == ["no strategy"]
     proxy = method_config.from_config({"method": "set_rl", "objective": "best_of", "set_size": 2})
-    lacking = Columns(["p"], [list("abcd")], [[1.0, 0.0] * 2], fields={"proxy": unknown})
+    lacking = samples_of([[1.0, 0.0] * 2], 4, fields={"proxy": unknown})
     assert reasons(score(lacking, proxy)) == ["no proxy"]
     # A method that reads no strategies does not miss them.
     assert reasons(batch([PROSE], method=methods.dr_grpo())) == [None]

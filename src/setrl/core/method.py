@@ -434,7 +434,7 @@ def _credit_whole(samples: Samples, method: Method, rng: np.random.Generator | N
     """Advantages of prompts that have all their samples."""
     unshaped = samples
     if method.shaping is not None:
-        samples = samples.with_rewards(method.shaping(samples))
+        samples = replace(samples, rewards=method.shaping(samples))
     estimator, baseline = method.estimator or Exact(), baselines.resolve(method.baseline)
     credit = estimator(method.objective, samples, method.set_size, rng)
     gain_BN = None

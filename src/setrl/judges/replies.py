@@ -16,6 +16,7 @@ from setrl.judges.rendering import NO_STRATEGY
 from setrl.models.served.client import Body, Choice, Client, RequestError
 from setrl.models.served.endpoint import ChatMessage
 from setrl.samples.values import DEGENERATE
+from setrl.support.files.json_lines import once
 
 STRATEGIES, FAMILIES = "clusters", "families"  # keys of the answer
 KEY = f'"{STRATEGIES}"'
@@ -109,7 +110,7 @@ def _find_only_answer(text: str, keys: tuple[str, ...]) -> list[Any]:
 
 
 def _find_json_answers(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder(object_pairs_hook=_refuse_repeated_key)
+    decoder = json.JSONDecoder(object_pairs_hook=once)
     for opening in OPENING.finditer(text):
         try:
             value, _ = decoder.raw_decode(text, opening.start())
@@ -119,12 +120,6 @@ def _find_json_answers(text: str) -> Iterator[dict[str, Any]]:
             raise ReplyError("unparsable", "it is nested too deep") from None
         if STRATEGIES in value:
             yield value
-
-
-def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("an object holds a key twice")
-    return dict(pairs)
 
 
 def _read_labels(key: str, numbers: Any, num_samples: int) -> Iterator[int]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from setrl.models.generators import Completion
 from setrl.support import files
-from setrl.support.errors import ConfigError, DataError
+from setrl.support.errors import DataError
 from setrl.support.files import json_lines
 from setrl.support.files.locks import locked
 
@@ -144,16 +144,12 @@ class SampleFile:
         settings = header.get("settings")
         if not isinstance(settings, dict):
             raise DataError(f"{self.path}:1: is not the first line of a file of samples")
-        weights = (self._settings.get(WEIGHTS), settings.get(WEIGHTS))
-        self.is_of_unknown_model = weights[0] is not None and weights[1] is None
-        for key in {**self._settings, **settings}:  # a setting that is not given is not named
-            before, now = settings.get(key), self._settings.get(key)
-            is_unknown = key == WEIGHTS and None in weights
-            if before != now and not is_unknown:
-                raise ConfigError(
-                    f"{self.path} was made with {key} = {before}, not {now}: "
-                    "give another path or remove the file"
-                )
+        expected = self._settings
+        if None in (expected.get(WEIGHTS), settings.get(WEIGHTS)):  # it is not known to be another
+            self.is_of_unknown_model = expected.get(WEIGHTS) is not None
+            expected = {**expected, WEIGHTS: settings.get(WEIGHTS)}
+        repair = "give another path or remove the file"
+        files.refuse_other_settings(self.path, settings, expected, repair)
 
 
 def _read_sample(file: Any, offset: int) -> Completion:

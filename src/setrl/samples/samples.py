@@ -46,7 +46,11 @@ class Samples:
         mask: (B, N) bool, False where a prompt has no such sample, or none that can be used; None:
             all can.
         tokens: (B, N) how many tokens a sample has.
-        names: Column → what the numbers 0, 1, 2, … in it stand for, where not for themselves.
+        cut: (B, N) bool, which samples were cut at the length limit; None if no rule asks for it.
+        components: (B, N, R) float64, what each of R reward functions gave. The rewards that
+            trainers credit are made of them.
+        names: Column → what the numbers 0, 1, 2, … in it stand for, where not for themselves; of
+            `components` the names of the functions.
         prompts: The B prompts; empty where nobody asks for them, as the next three are.
         texts: The texts of each prompt's samples, or of the first few.
         ids: What names each prompt. Two prompts may be equal, and no two ids.
@@ -63,6 +67,8 @@ class Samples:
     correct: Any = None
     mask: Any = None
     tokens: Any = None
+    cut: Any = None
+    components: Any = None
     names: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     prompts: Sequence[str] = ()
     texts: Sequence[Sequence[str]] = ()
@@ -92,13 +98,7 @@ class Samples:
         exists_BN = read_mask(mask, rewards.shape)
         if np.isinf(rewards if exists_BN is None else rewards[exists_BN]).any():
             raise ValueError("rewards_BN must be finite, or NaN where there is no reward; got inf")
-        numbers: dict[str, Any] = {}
-        names: dict[str, Sequence[Label]] = {}
-        for name, column in columns.items():
-            look_up("argument", name, ARGUMENTS)
-            if column is not None:
-                numbers[name], labels = read_column(name, column, rewards.shape)
-                names |= {} if labels is None else {name: labels}
+        numbers, names = _read_columns(columns, rewards.shape)
         return cls(rewards, **numbers, mask=exists_BN, names=names)
 
     @classmethod
@@ -220,9 +220,8 @@ class Samples:
     def of_prompts(self, at: slice | Sequence[int]) -> Samples:
         """Return the samples of some prompts, in this order; views of the columns for a slice."""
         rows = range(len(self.rewards))[at] if isinstance(at, slice) else at
-        chosen = {name: value[at] for name, value in self.columns.items()}
-        if self.tokens is not None:
-            chosen["tokens"] = self.tokens[at]
+        columns = self._given_columns((*FIELDS, "mask", "tokens", "cut", "components"))
+        chosen = {name: value[at] for name, value in columns.items()}
         heads: dict[str, Any] = {
             name: tuple(value[row] for row in rows)
             for name in ("prompts", "texts", "ids", "golds")
@@ -237,13 +236,29 @@ class Samples:
         largest = [np.abs(column).max(axis=1) for column in flat]
         return np.max(largest, axis=0) if largest else np.ones(len(self.rewards))
 
-    def with_rewards(self, rewards: np.ndarray) -> Samples:
-        """Return the same samples with other rewards."""
-        return replace(self, rewards=rewards)
+    def with_columns(self, **columns: Array | None) -> Samples:
+        """Return the same samples with further columns of any kind, as `read` takes them."""
+        numbers, names = _read_columns(columns, self.rewards.shape)
+        kept = {name: labels for name, labels in self.names.items() if name not in numbers}
+        return replace(self, **numbers, names={**kept, **names})
 
     def _given_columns(self, names: Iterable[str]) -> dict[str, Any]:
         named = ((name, getattr(self, name)) for name in names)
         return {name: value for name, value in named if value is not None}
+
+
+def _read_columns(
+    columns: Mapping[str, Array | None], shape: tuple[int, ...]
+) -> tuple[dict[str, Any], dict[str, Sequence[Label]]]:
+    """Return the columns that somebody gave as numbers, and what the numbers stand for."""
+    numbers: dict[str, Any] = {}
+    names: dict[str, Sequence[Label]] = {}
+    for name, column in columns.items():
+        look_up("argument", name, ARGUMENTS)
+        if column is not None:
+            numbers[name], labels = read_column(name, column, shape)
+            names |= {} if labels is None else {name: labels}
+    return numbers, names
 
 
 def right_by_reward(rewards: np.ndarray) -> np.ndarray:

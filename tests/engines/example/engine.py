@@ -5,6 +5,7 @@ The comments say what each part is for, and what a trainer without it would get 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
@@ -15,6 +16,7 @@ from setrl.train.gathering.gather import Sources, arguments_of, judged
 from setrl.train.gathering.judging import JudgeQueue
 from setrl.train.gathering.metrics import batch_metrics, rollout_records
 from setrl.train.scoring import CreditWatch, StopRule, score
+from setrl.train.scoring.batch import Missing
 from tests.engines.example.loop import Loop
 
 NO_RULES = Truncation()
@@ -45,12 +47,12 @@ class SetLoop(Loop):
     def advantages(self, prompts, texts, cut):
         every = [prompt for prompt, row in zip(prompts, texts, strict=True) for _ in row]
         arguments = arguments_of(every, [*chain(*texts)], None)
-        columns = self.sources.ask(arguments, self.num_samples).columns(cut=[*chain(*cut)])
+        samples = self.sources.ask(arguments, self.num_samples).samples(cut=[*chain(*cut)])
+        unjudged_B: Sequence[Missing | None] = ()
         if self.judge_queue is not None:
-            columns, _ = judged(columns, self.judge_queue)
-        batch = score(
-            columns, self.method, combine=self.combine, truncated=self.truncated, rng=self.rng
-        )
+            samples, unjudged_B, _ = judged(samples, self.judge_queue)
+        batch = score(samples, self.method, combine=self.combine, truncated=self.truncated,
+                      unjudged_B=unjudged_B, rng=self.rng)  # fmt: skip
         self.logged.append(batch_metrics(batch))
         self.written.append(rollout_records(batch, None, self.step_number))
         self.watch.see(batch, is_last=self.step_number == self.steps - 1)

@@ -236,7 +236,8 @@ class LaterInTwoLevels(Later):
         alike = sorted({text.lower() for text in group.texts})
         families = tuple(alike.index(text.lower()) for text in group.texts)
         told: Future[Judgement] = Future()
-        told.set_result(replace(answer.result(), families_N=families))
+        judgement = answer.result()
+        told.set_result(judgement if judgement.reason else replace(judgement, families_N=families))
         return told
 
 
@@ -276,11 +277,12 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
     store.tags["q"]["status"] = "finished"
     look()
     assert [group.prompt for group in judge.asked] == ["p", "q"]  # each once
-    found = trainer._read_rows(batch).fields["strategies"]
+    rows = trainer._read_rows(batch)
     assert [group.prompt for group in judge.asked] == ["p", "q", "r"]  # the rest when needed
-    of_p = [0, 0, 1, 1, 0, 0, 2, 2]
-    unsure = [Missing("judge: unsure", "Who knows?")] * 4
-    assert found == [*of_p, *unsure, 0, 1, 1, 1, None, None]
+    found = rows.samples.labels("strategies")
+    assert found == [[0, 1, 0, 2], [None] * 4, [0, 1, 1, 1]]
+    assert rows.sample_M == [0, 0, 1, 1, 2, 2, 3, 3, *range(4, 12), -1, -1]
+    assert rows.unjudged_B == [None, Missing("judge: unsure", "Who knows?"), None]
     look()
     assert len(judge.asked) == 5  # answers are given away once
     for key in batch.keys[:-2]:
@@ -293,7 +295,7 @@ def test_a_judge_is_asked_while_others_are_sampled(store, monkeypatch):
 def test_a_judge_of_two_levels_gives_what_the_method_reads(store, monkeypatch):
     judge = LaterInTwoLevels()
     monkeypatch.setattr(verl_judging, "make_judge", lambda spec, folder: judge)
-    for name, families in {"setrl_poly_families": [0, 0, 1, 1], "setrl_poly_epo": None}.items():
+    for name, families in {"setrl_poly_families": [[0, 0, 1, 1]], "setrl_poly_epo": None}.items():
         trainer = VERL.make(
             "sync", {"adv_estimator": name, "setrl": {"set_size": 2, "judge": "later"}}
         )
@@ -304,9 +306,22 @@ def test_a_judge_of_two_levels_gives_what_the_method_reads(store, monkeypatch):
                 "prompts": torch.tensor(list(b"p")),
                 "responses": torch.tensor(list(text.encode())),
             }
-        fields = trainer._read_rows(batch).fields
-        assert fields["strategies"] == [1, 0, 2, 2]
-        assert fields.get("families") == families
+        samples = trainer._read_rows(batch).samples
+        assert samples.labels("strategies") == [[1, 0, 2, 2]]
+        assert samples.labels("families") == families
+
+
+def test_a_group_without_a_judgement_has_no_families_either(store, monkeypatch):
+    monkeypatch.setattr(verl_judging, "make_judge", lambda spec, folder: LaterInTwoLevels())
+    name = {"adv_estimator": "setrl_poly_families", "setrl": {"set_size": 2, "judge": "later"}}
+    trainer = VERL.make("sync", name)
+    trainer.tokenizer = Letters()
+    batch = put(store, Case([Sample("p", 1.0, None) for _ in range(4)]), labels=False)
+    for key in batch.keys:
+        store.rows[key] |= {"prompts": torch.tensor([65]), "responses": torch.tensor(list(b"?"))}
+    rows = trainer._read_rows(batch)
+    assert rows.samples.labels("families") == [[None] * 4]
+    assert rows.unjudged_B == [Missing("judge: unsure", "Who knows?")]
 
 
 def test_a_language_model_s_judgements_are_kept_beside_the_checkpoints(

@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -134,6 +134,28 @@ def refuse_file_of_others(output: Path | None, is_ours: Callable[[Path], bool], 
         return
     if not (output.is_file() and output.stat().st_size == 0):
         raise ConfigError(f"{output} exists already and is not {what}: give another output")
+
+
+def refuse_other_settings(
+    path: Path, before: Mapping[str, Any], now: Mapping[str, Any], repair: str
+) -> None:
+    """Refuse to go on with what was made with other settings; a missing one is None.
+
+    Args:
+        path: The file or folder.
+        before: What it was made with, as its record says.
+        now: What it would be continued with.
+        repair: What the user can do.
+
+    Raises:
+        ConfigError: Naming the first setting that differs, and both values.
+    """
+    settings = plain_json(dict(now))
+    for key in {**settings, **before}:
+        if before.get(key) != settings.get(key):
+            raise ConfigError(
+                f"{path} was made with {key} = {before.get(key)}, not {settings.get(key)}: {repair}"
+            )
 
 
 def write_text(path: Path, text: str) -> None:

@@ -15,7 +15,6 @@ from typing import (
     Any,
     Self,
     TypeAlias,
-    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -32,8 +31,6 @@ Count: TypeAlias = Annotated[int, Gt(0)]
 Positive: TypeAlias = Annotated[float, Gt(0)]
 NotNegative: TypeAlias = Annotated[float, Ge(0)]
 Natural: TypeAlias = Annotated[int, Ge(0)]
-
-Made = TypeVar("Made")
 
 TYPES = {  # pydantic's name of an error → what is right, in words of YAML
     "int_type": "a whole number",
@@ -71,16 +68,7 @@ class Section:
             KeyedError: For an unknown key, with the nearest known one; for a missing key; or for a
                 value of another type.
         """
-        return made_of(cls, values, at)
-
-
-def made_of(kind: type[Made], values: Mapping[str, Any], at: str) -> Made:
-    """Return what a mapping of a config describes: any dataclass, checked as a section is.
-
-    Raises:
-        KeyedError: As `Section.of`.
-    """
-    return kind(**_check_types(kind, values, at))
+        return cls(**_check_types(cls, values, at))
 
 
 def check_values(hints: Mapping[str, Any], values: Mapping[str, Any], at: str) -> None:

@@ -414,7 +414,7 @@ def _call_trainer(function: Any, trainer: Trainer, batch: TrainerCall) -> np.nda
     """Return the advantages, (B, N); what the function edits is edited in the caller's array."""
     given_BN = batch.samples.rewards
     rewards_BN = given_BN.astype(trainer.dtype)
-    passed = replace(batch, samples=batch.samples.with_rewards(rewards_BN))
+    passed = replace(batch, samples=replace(batch.samples, rewards=rewards_BN))
     arguments = _make_arguments(function, trainer, passed)
     advantages = np.asarray(trainer.read(_finish_coroutine(function(**arguments)), arguments))
     if not np.array_equal(rewards_BN, given_BN.astype(trainer.dtype), equal_nan=True):

@@ -1,13 +1,10 @@
-"""Samples → the columns that `score` takes: all engines ask functions and judges here.
+"""Texts → the `Samples` that `score` takes: all engines ask functions and judges here.
 
 An engine makes the arguments of functions, asks the sources about the samples of a step, may do
-other work, and takes the columns:
+other work, and takes the answers:
 
     asked = sources.ask(arguments_of(prompts, completions, ids, rows), num_samples)
-    columns = asked.columns(cut=[was_cut(one, ends) for one in ids])
-
-Rows whose values are known already, such as verl's, are columns at once, and the rows of a
-log are `Samples`.
+    samples = asked.samples(cut=[was_cut(one, ends) for one in ids])
 """
 
 from __future__ import annotations
@@ -23,11 +20,13 @@ from typing import Any, Self, TypeVar
 from setrl.judges import Group
 from setrl.rewards.interface import is_async
 from setrl.samples.conversation import Text, prompt_text, sample_text
+from setrl.samples.samples import Samples
 from setrl.train.gathering import functions
 from setrl.train.gathering.checks import Correct, Outcome, outcome_of
 from setrl.train.gathering.functions import Source
-from setrl.train.gathering.judging import JudgeQueue, unknown_share
-from setrl.train.scoring.batch import PAIRS, Columns, JudgingTimes, Values
+from setrl.train.gathering.judging import JudgeQueue, unknown_share, with_judgements
+from setrl.train.scoring import samples_of
+from setrl.train.scoring.batch import PAIRS, JudgingTimes, Missing, Values
 
 T = TypeVar("T")
 Function = Callable[..., Any]
@@ -155,7 +154,7 @@ class Sources:
         loop: asyncio.AbstractEventLoop | None = None,
         among: Processes = ALONE,
     ) -> Asked:
-        """Ask about samples: asynchronous functions start now, the others when columns are taken.
+        """Ask about samples: asynchronous functions start now, the others when samples are taken.
 
         Args:
             arguments: What functions receive about the samples of this process.
@@ -183,33 +182,34 @@ class Asked:
         of_pairs = part == f"fields.{PAIRS}"
         return self._ask_by_prompt(function) if of_pairs else self._ask_by_row(function)
 
-    def columns(
+    def samples(
         self,
-        rewards_R: Sequence[Values] | None = None,
+        components_R: Sequence[Values] | None = None,
         *,
         cut: Sequence[bool] | None = None,
-    ) -> Columns:
-        """Wait for all answers, and return the columns of the samples of all processes.
+    ) -> Samples:
+        """Wait for all answers, and return the samples of all processes.
 
         Args:
-            rewards_R: The column of each reward, where the engine has called the functions.
+            components_R: The column of each reward, where the engine has called the functions.
             cut: Which samples of this process were cut at the length limit.
         """
         parts = [(part, answer()) for part, answer in self._answers]
         num_rewards = len(self.sources.rewards)
         named: dict[str, Any] = dict(parts[num_rewards:])
         prompts, texts, tokens, is_cut = zip(*self._exchange_samples(cut), strict=True)
-        n, fields = self.num_samples, self.sources.fields
-        return Columns(
-            list(prompts[::n]),
-            [list(texts[start : start + n]) for start in range(0, len(texts), n)],
-            [column for _, column in parts[:num_rewards]] if rewards_R is None else rewards_R,
-            None if cut is None else is_cut,
-            named.get(STRATEGY),
-            {name: named[f"fields.{name}"] for name in fields},
-            named.get(CORRECT, self.sources.correct),
-            self.sources.names_R,
-            None if None in tokens else tokens,
+        n = self.num_samples
+        return samples_of(
+            [answer for _, answer in parts[:num_rewards]] if components_R is None else components_R,
+            n,
+            strategies=named.get(STRATEGY),
+            correct=named.get(CORRECT, self.sources.correct),
+            names_R=self.sources.names_R,
+            fields={name: named[f"fields.{name}"] for name in self.sources.fields},
+            cut=None if cut is None else is_cut,
+            tokens=None if None in tokens else tokens,
+            prompts=list(prompts[::n]),
+            texts=[list(texts[start : start + n]) for start in range(0, len(texts), n)],
         )
 
     def _exchange_samples(self, cut: Sequence[bool] | None) -> list[tuple[Any, ...]]:
@@ -259,12 +259,16 @@ class Asked:
 
 
 def judged(
-    columns: Columns, queue: JudgeQueue, among: Processes = ALONE
-) -> tuple[Columns, JudgingTimes]:
-    """Add the strategies of a judge; each process asks about its share of the prompts."""
+    samples: Samples, queue: JudgeQueue, among: Processes = ALONE
+) -> tuple[Samples, list[Missing | None], JudgingTimes]:
+    """Add the strategies of a judge; each process asks about its share of the prompts.
+
+    Returns:
+        The samples, why the judge gave each prompt no strategies, and what it cost.
+    """
     groups = [
         Group.of_texts(prompt, tuple(texts))
-        for prompt, texts in zip(columns.prompts_B, columns.texts_BN, strict=True)
+        for prompt, texts in zip(samples.prompts, samples.texts, strict=True)
     ]
     judgements, times = queue.collect(among.share(groups))
     if among.count > 1:
@@ -272,7 +276,7 @@ def judged(
         judgements = [judgement for part, _ in parts for judgement in part]
         used = {name: sum(counts[name] for _, counts in parts) for name in times.used}
         times = replace(times, unknown=unknown_share(judgements), used=used)
-    return replace(columns, strategies=judgements), times
+    return *with_judgements(samples, judgements), times
 
 
 @contextmanager

@@ -6,12 +6,16 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from setrl.judges import BackgroundJudge, Group, Judge, Judgement
 from setrl.judges.config import Config, from_config
 from setrl.models.served.endpoint import Prices, Usage
-from setrl.train.scoring.batch import JudgingTimes
+from setrl.samples.samples import Samples
+from setrl.samples.values import DEGENERATE, Label, read_label
+from setrl.train.scoring.batch import JudgingTimes, Missing, Values
+from setrl.train.scoring.credit import with_columns
 
 
 @dataclass
@@ -80,6 +84,45 @@ class JudgeQueue:
         used = {name: value - before.get(name, 0) for name, value in self._used.items()}
         times = JudgingTimes(waited_s, length_of_union(open_s), unknown_share(judgements), used)
         return judgements, times
+
+
+def with_judgements(
+    samples: Samples, judgements: Sequence[Judgement]
+) -> tuple[Samples, list[Missing | None]]:
+    """Return samples with the strategies of a judge, and why each prompt has none."""
+    n = samples.num_samples
+    columns: dict[str, Values] = {"strategies": strategies_of(judgements, n)}
+    if samples.families is None and any(judgement.families_N for judgement in judgements):
+        columns["families"] = families_of(judgements, n)
+    return with_columns(samples, columns), [*map(Missing.by_judge, judgements)]
+
+
+def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
+    """Return the labels of all samples: names where the judge gives them, else its numbers."""
+    return [*chain.from_iterable(_read_labels(judgement, num_samples) for judgement in judgements)]
+
+
+def families_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
+    """Return the families of all samples; None where the judge gives none."""
+    unknown = (None,) * num_samples
+    return [
+        family
+        for judgement in judgements
+        for family in judgement.read(num_samples).families_N or unknown
+    ]
+
+
+def _read_labels(judgement: Judgement, num_samples: int) -> Sequence[Label]:
+    numbers = judgement.read(num_samples).labels_N
+    if numbers is None:
+        return [None] * num_samples
+    names = judgement.names_N or [None] * num_samples
+    labels = [number if number == DEGENERATE or not name else read_label(name)
+              for number, name in zip(numbers, names, strict=True)]  # fmt: skip
+    # What the judge compares are its numbers: a name that two of them share says less.
+    pairs = set(zip(numbers, labels, strict=True))
+    is_named = len(set(labels)) == len(set(numbers)) == len(pairs)
+    return labels if is_named and labels.count(DEGENERATE) == numbers.count(DEGENERATE) else numbers
 
 
 def unknown_share(judgements: Sequence[Judgement]) -> float:

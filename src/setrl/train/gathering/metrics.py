@@ -10,7 +10,8 @@ import numpy as np
 
 from setrl import DEGENERATE
 from setrl.core import methods
-from setrl.evaluate.estimators import pass_at_k
+from setrl.core.objectives.labels import count_distinct
+from setrl.evaluate.estimators import count_labels, pass_at_k
 from setrl.evaluate.metrics import powers_of_two
 from setrl.logs.records import record_of
 from setrl.samples.columns import LABELS
@@ -74,7 +75,7 @@ def _measure_samples(batch: ScoredBatch) -> dict[str, float]:
     """Measure rewards and strategies, which do not depend on the method."""
     metrics = {
         "reward/mean": mean_of(batch.samples.rewards),
-        "reward/unknown": mean_of(np.isnan(batch.rewards_BNR)),
+        "reward/unknown": mean_of(np.isnan(batch.samples.components)),
     }
     if has_outcomes(batch):
         metrics["reward/pass@1"] = mean_of(batch.samples.correct)
@@ -92,32 +93,22 @@ def has_outcomes(batch: ScoredBatch) -> bool:
 def _measure_strategies(batch: ScoredBatch, strategies_BN: np.ndarray) -> dict[str, float]:
     """Measure the strategies of the samples that have a label; NaN if none has."""
     known_BN = ~np.isnan(strategies_BN)
-    is_judged_B, known_BN = known_BN.any(axis=1), known_BN[known_BN.any(axis=1)]
-    judged_BN, outcomes_BN = strategies_BN[is_judged_B], batch.samples.correct[is_judged_B]
-    correct_BN, is_graded_B = outcomes_BN == 1, ~np.isnan(outcomes_BN).all(axis=1)
-    readable_BN = known_BN & (judged_BN != DEGENERATE)
-    counts = _count_strategies(judged_BN, readable_BN)
-    correct = _count_strategies(judged_BN, readable_BN & correct_BN)
-    most = np.array([max(count.values(), default=np.nan) for count in counts])
-    is_right_BN = correct_BN & known_BN
+    labels_BN = np.where(known_BN, strategies_BN, DEGENERATE).astype(np.int64)
+    is_judged_B, right_BN = known_BN.any(axis=1), batch.samples.correct == 1
+    is_graded_B = is_judged_B & ~np.isnan(batch.samples.correct).all(axis=1)
+    correct_BN = np.where(right_BN, labels_BN, DEGENERATE)
     of_correct = {
-        "strategies/correct_per_prompt": mean_of(
-            [len(count) for count, graded in zip(correct, is_graded_B, strict=True) if graded]
-        ),
-        "strategies/correct_degenerate": mean_of(judged_BN[is_right_BN] == DEGENERATE),
+        "strategies/correct_per_prompt": mean_of(count_distinct(correct_BN)[is_graded_B]),
+        "strategies/correct_degenerate": mean_of(labels_BN[right_BN & known_BN] == DEGENERATE),
     }
+    most_B = count_labels(labels_BN).max(axis=1)
+    top_share_B = np.where(most_B, most_B, np.nan) / np.maximum(known_BN.sum(axis=1), 1)
     return {
-        "strategies/per_prompt": mean_of([len(count) for count in counts]),
+        "strategies/per_prompt": mean_of(count_distinct(labels_BN)[is_judged_B]),
         **(of_correct if has_outcomes(batch) else {}),
-        "strategies/top_share": mean_of(most / known_BN.sum(axis=1)),
-        "strategies/degenerate": mean_of(judged_BN[known_BN] == DEGENERATE),
+        "strategies/top_share": mean_of(top_share_B),
+        "strategies/degenerate": mean_of(labels_BN[known_BN] == DEGENERATE),
     }
-
-
-def _count_strategies(strategies_BN: np.ndarray, kept_BN: np.ndarray) -> list[Counter[float]]:
-    """Count how many of the kept samples of each prompt use each strategy."""
-    rows = zip(strategies_BN, kept_BN, strict=True)
-    return [Counter(strategies_N[kept_N].tolist()) for strategies_N, kept_N in rows]
 
 
 def _measure_shares(names_BN: Names) -> dict[str, float]:

@@ -18,13 +18,15 @@ from setrl.judges import Group, Judge
 from setrl.rewards import Reward, Truncation
 from setrl.rewards.interface import as_samples
 from setrl.samples.conversation import Text
+from setrl.samples.samples import Samples
 from setrl.support.errors import RunError
 from setrl.tasks import Problem, Task
 from setrl.train.gathering.checks import Outcome
 from setrl.train.gathering.functions import Source
 from setrl.train.gathering.gather import Sources, arguments_of, judged, timed
 from setrl.train.gathering.judging import JudgeQueue
-from setrl.train.scoring import Columns, ScoredBatch, score
+from setrl.train.scoring import ScoredBatch, score
+from setrl.train.scoring.batch import Missing
 from setrl.train.scoring.stop_rule import CreditWatch, StopRule
 
 
@@ -49,7 +51,7 @@ class SampledGroup:
 
 @dataclass
 class Scorer:
-    """Gathers the columns of whole groups from a task's functions or a judge, and scores them.
+    """Asks a task's functions or a judge about whole groups, and scores their samples.
 
     Attributes:
         task: Gives rewards, their combination, and the function of strategies.
@@ -115,13 +117,19 @@ class Scorer:
         _refuse_other_sizes(groups)
         self._seconds = {}
         with timed(self._seconds, "verification"):
-            columns, judging = self._gather_columns(groups), None
+            samples, judging = self._gather_samples(groups), None
+        unjudged_B: Sequence[Missing | None] = ()
         if self._queue is not None:
             with timed(self._seconds, "judging"):
-                columns, judging = judged(columns, self._queue)
+                samples, unjudged_B, judging = judged(samples, self._queue)
         with timed(self._seconds, "credit"):
             batch = score(
-                columns, method, combine=self.task.combine, truncated=self.truncated, rng=rng
+                samples,
+                method,
+                combine=self.task.combine,
+                truncated=self.truncated,
+                unjudged_B=unjudged_B,
+                rng=rng,
             )
         if np.isnan(batch.samples.rewards).all():
             warnings.warn(
@@ -130,11 +138,11 @@ class Scorer:
         self._watch.see(batch, is_last)
         return replace(batch, seconds=self._seconds, judging=judging)
 
-    def _gather_columns(self, groups: Sequence[SampledGroup]) -> Columns:
+    def _gather_samples(self, groups: Sequence[SampledGroup]) -> Samples:
         """Ask the functions of the task about the samples."""
         asked = self._sources.ask({**_make_arguments(groups), **self.more}, len(groups[0].texts_N))
-        columns = asked.columns(cut=[cut for group in groups for cut in group.cut_N])
-        return replace(columns, prompts_B=[_make_question(group).prompt for group in groups])
+        samples = asked.samples(cut=[cut for group in groups for cut in group.cut_N])
+        return replace(samples, prompts=[_make_question(group).prompt for group in groups])
 
 
 def _refuse_other_sizes(groups: Sequence[SampledGroup]) -> None:

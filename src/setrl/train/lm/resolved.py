@@ -23,7 +23,7 @@ from setrl.rewards.truncation import truncation_from_config
 from setrl.support import names
 from setrl.support.files import strict_yaml
 from setrl.support.files.loading import load_function
-from setrl.support.files.sections import blamed_on, made_of, require
+from setrl.support.files.sections import blamed_on, require
 from setrl.support.wording import in_a_row
 from setrl.tasks import Problem, PromptForm, Task
 from setrl.tasks.base import TRAIN, source_hash
@@ -342,7 +342,7 @@ def _make_truncation(config: ComparisonConfig) -> Truncation:
 
 def _make_stop_rule(settings: Mapping[str, Any] | None) -> StopRule | None:
     with blamed_on("stop_rule", "stop_rule: "):
-        return None if settings is None else made_of(StopRule, settings, "stop_rule")
+        return None if settings is None else names.call("stop_rule", StopRule, settings)
 
 
 def _make_prompt_form(config: ComparisonConfig, form: PromptForm) -> PromptForm:

@@ -1,12 +1,11 @@
-"""What scoring takes and what it gives: columns of samples, samples with their credit, and why a
-prompt has none.
-"""
+"""What scoring gives: samples with their credit, the judge's cost, why a prompt has no credit."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -25,41 +24,6 @@ NO_REWARD = "no reward"
 NO_STRATEGY = "no strategy"
 NO_VERDICT = "right or wrong is not known"
 TOO_FEW = "too few samples"
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What is known about B × N samples before they are credited.
-
-    A column holds one value for each sample; the N samples of a prompt stand together, in the order
-    of the prompts.
-
-    Attributes:
-        prompts_B: The prompts.
-        texts_BN: The samples.
-        rewards_R: The column of each reward function; None or NaN is an unknown reward.
-        cut: Which samples were cut at the length limit; None if no rule asks for it.
-        strategies: A column of labels (names, or integers of at least −1; None is unknown, and so
-            is a `Missing`, which says why), or one `Judgement` for each prompt; None if nobody was
-            asked.
-        fields: Field of the method → its column; None is unknown. `pairs` has one matrix for each
-            prompt, (N, N), or None.
-        correct: What says which samples are right: a column of True, False and None (unknown), or
-            the place of a reward that is 1 or 0. By default the outcome of `combine`, or the only
-            reward.
-        names_R: What messages call the rewards; empty if they have no names.
-        tokens: How many tokens each sample has, which only records show; None if nobody counted.
-    """
-
-    prompts_B: list[str]
-    texts_BN: list[list[str]]
-    rewards_R: Sequence[Values]
-    cut: Sequence[bool] | None = None
-    strategies: Values | Sequence[Judgement] | None = None
-    fields: Mapping[str, Values] = field(default_factory=dict)
-    correct: Values | int | None = None
-    names_R: Sequence[str] = ()
-    tokens: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,13 +53,13 @@ class JudgingTimes:
 
 @dataclass(frozen=True)
 class ScoredBatch:
-    """The samples of one generation over all processes, as they enter the loss.
+    """One generation over all processes, as it enters the loss.
 
     Attributes:
         samples: The samples. `rewards` is what the method credits. `correct` says which samples are
             right, and credit, metrics and records read it: nothing compares rewards with a
-            threshold. `labels("strategies")` is what the strategy function or the judge said.
-        rewards_BNR: What each of the R reward functions gave; NaN unknown.
+            threshold. `labels("strategies")` is what the strategy function or the judge said, and
+            `components` what each reward function gave.
         advantages: The result of the method; `advantages.values_BN` is what entered the loss.
         missing_B: Why each prompt has no credit; None for a prompt with credit.
         seconds: The time that this process spent on each part: generation, verification, judging,
@@ -104,9 +68,8 @@ class ScoredBatch:
     """
 
     samples: Samples
-    rewards_BNR: np.ndarray
     advantages: Advantages
-    missing_B: tuple[Missing | None, ...] = ()
+    missing_B: tuple[Missing | None, ...]
     seconds: Mapping[str, float] = field(default_factory=dict)
     judging: JudgingTimes | None = None
 
@@ -149,8 +112,7 @@ def missing_credit(
     samples: Samples,
     reads: Collection[str],
     advantages: Advantages,
-    said: object = None,
-    cut_BN: np.ndarray | None = None,
+    unjudged_B: Sequence[Missing | None] = (),
 ) -> tuple[Missing | None, ...]:
     """Return why each prompt has no credit; None for a prompt with credit.
 
@@ -158,8 +120,7 @@ def missing_credit(
         samples: The samples.
         reads: What the method reads.
         advantages: What the method made of the samples.
-        said: The column of strategies, where a judge may have said why one is missing.
-        cut_BN: The samples that lost their rewards because they were cut; None if none did.
+        unjudged_B: Why a judge gave each prompt no strategies, if there is a judge.
     """
     skipped_B = np.asarray(advantages.skipped_B)
     columns = {
@@ -167,18 +128,19 @@ def missing_credit(
     }
     unknown = {name: _find_unknown(column) for name, column in columns.items()}
     is_left_out_BN = ~np.asarray(advantages.usable_BN)
-    cut_BN = np.zeros(is_left_out_BN.shape, dtype=bool) if cut_BN is None else cut_BN
+    cut_BN = np.zeros(is_left_out_BN.shape, dtype=bool)
+    if samples.cut is not None:  # the others never had a reward
+        cut_BN = samples.cut & ~np.isnan(samples.components).any(axis=2)
     lacks = {CUT: cut_BN & unknown["rewards"], NO_REWARD: unknown["rewards"] & ~cut_BN}
     lacks |= {
         _name_reason(name): lacks_BN for name, lacks_BN in unknown.items() if name != "rewards"
     }
     counts = {why: (lacks_BN & is_left_out_BN).sum(axis=1) for why, lacks_BN in lacks.items()}
-    by_prompt = [Counter({why: int(n_B[b]) for why, n_B in counts.items()})
-                 for b in range(len(skipped_B))]  # fmt: skip
-    n = is_left_out_BN.shape[1]
     return tuple(
-        _find_main_reason(by_prompt[b], said, b, n) if is_skipped else None
-        for b, is_skipped in enumerate(skipped_B)
+        _find_main_reason(Counter({why: int(n_B[b]) for why, n_B in counts.items()}), unjudged)
+        if is_skipped
+        else None
+        for b, (is_skipped, unjudged) in enumerate(zip_longest(skipped_B, unjudged_B))
     )
 
 
@@ -192,22 +154,9 @@ def _name_reason(field: str) -> str:
     return {"strategies": NO_STRATEGY, "correct": NO_VERDICT}.get(field, f"no {field}")
 
 
-def _find_main_reason(
-    counts: Counter[str], strategies: object, b: int, num_samples: int
-) -> Missing:
+def _find_main_reason(counts: Counter[str], unjudged: Missing | None) -> Missing:
     """Name what most samples of a prompt lack; a judge says why it gave no strategy."""
     [(why, number)] = counts.most_common(1)
     if not number:
         return Missing(TOO_FEW)
-    missing = _find_judge_reason(strategies, b, num_samples) if why == NO_STRATEGY else None
-    return missing or Missing(why)
-
-
-def _find_judge_reason(strategies: object, b: int, num_samples: int) -> Missing | None:
-    """Return what the judge says about a prompt, once for the prompt or in a sample's place."""
-    if not isinstance(strategies, Sequence) or not strategies:
-        return None
-    if isinstance(strategies[0], Judgement):
-        return Missing.by_judge(strategies[b])
-    labels = strategies[b * num_samples : (b + 1) * num_samples]
-    return next((label for label in labels if isinstance(label, Missing)), None)
+    return (unjudged if why == NO_STRATEGY else None) or Missing(why)

@@ -5,28 +5,24 @@ Rewards → right or wrong → combined → truncated → strategies → fields 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from setrl.core.advantages import Advantages, AnyMethod
 from setrl.core.inputs import check_given
-from setrl.judges import Judgement
 from setrl.logs.log import Log
 from setrl.rewards import Combine, Truncation
 from setrl.samples.columns import FURTHER, KEYS
 from setrl.samples.reading import read_rewards
 from setrl.samples.samples import Samples
 from setrl.samples.types import Group
-from setrl.samples.values import DEGENERATE, Label, no_outcomes, read_label
+from setrl.samples.values import no_outcomes
 from setrl.support.errors import RunError, usage_errors
 from setrl.train.scoring.batch import (
     PAIRS,
     STRATEGIES,
-    Columns,
     Missing,
     ScoredBatch,
     Values,
@@ -45,54 +41,141 @@ FIELDS = {name: KEYS[name] for name in FURTHER if name in KEYS}
 """Further field of a method → its key in a record of a sample."""
 
 
+def samples_of(
+    components_R: Sequence[Values],
+    num_samples: int,
+    *,
+    strategies: Values | None = None,
+    correct: Values | int | None = None,
+    names_R: Sequence[str] = (),
+    fields: Mapping[str, Values] | None = None,
+    cut: Sequence[bool] | None = None,
+    tokens: Sequence[int] | None = None,
+    prompts: Sequence[str] = (),
+    texts: Sequence[Sequence[str]] = (),
+) -> Samples:
+    """Return the samples of columns, whose rewards `score` makes of what the functions gave.
+
+    A column holds one value for each sample; the N samples of a prompt stand together, in the order
+    of the prompts.
+
+    Args:
+        components_R: The column of each reward function; None or NaN is an unknown reward.
+        num_samples: N.
+        strategies: Names, or integers of at least −1; None is unknown. None if nobody was asked.
+        correct: What says which samples are right: a column of True, False and None (unknown), or
+            the place of a reward that is 1 or 0. By default `score` decides it.
+        names_R: What messages and `Combine` call the rewards; empty if they have no names.
+        fields: Field of the method → its column; None is unknown. `pairs` has one matrix for each
+            prompt, (N, N), or None.
+        cut: Which samples were cut at the length limit; None if no rule asks for it.
+        tokens: How many tokens each sample has; None if nobody counted.
+        prompts: The B prompts.
+        texts: The texts of each prompt's samples.
+
+    Raises:
+        RunError: Naming the column, what it must hold, and the value.
+    """
+    shape = len(components_R[0]) // num_samples, num_samples
+    components = stack_rewards(components_R, shape)
+    if isinstance(correct, int):
+        correct = _read_stated(components[..., correct], _name_reward(names_R, correct)).ravel()
+    samples = Samples(
+        np.full(shape, np.nan),
+        tokens=None if tokens is None else np.reshape(tokens, shape),
+        cut=None if cut is None else np.reshape(cut, shape),
+        components=components,
+        names={"components": names_R},
+        prompts=prompts,
+        texts=texts,
+    )
+    return with_columns(samples, {**(fields or {}), "strategies": strategies, "correct": correct})
+
+
+def stack_rewards(columns_R: Sequence[Values], shape: tuple[int, int]) -> np.ndarray:
+    """Return the rewards of each function, (B, N, R), of columns with one value for each sample."""
+    return np.stack([read_rewards(_to_groups(column, shape)) for column in columns_R], axis=-1)
+
+
+def _read_stated(values_BN: np.ndarray, name: str) -> np.ndarray:
+    """Return the rewards of the function that a user named; they must be 1, 0, or NaN.
+
+    Raises:
+        RunError: Naming the function and its value, and what to pass.
+    """
+    if (others := no_outcomes(values_BN)).size:
+        raise RunError(
+            f"{name} says which samples are right, and must return 1 or 0, got {others[0]:g}: {ASK}"
+        )
+    return values_BN
+
+
+def _name_reward(names_R: Sequence[str], place: int) -> str:
+    return f"the reward function {names_R[place]!r}" if names_R else "the reward function"
+
+
+def with_columns(samples: Samples, columns: Mapping[str, Values | None]) -> Samples:
+    """Return samples with further columns, which hold one value for each sample.
+
+    Raises:
+        RunError: Naming the column, what it must hold, and the value.
+    """
+    shape = samples.rewards.shape
+    try:
+        return samples.with_columns(
+            **{
+                name: column if column is None or name == PAIRS else _to_groups(column, shape)
+                for name, column in columns.items()
+            }
+        )
+    except ValueError as error:
+        raise RunError(str(error)) from None
+
+
+def _to_groups(values: Values, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a column as (B, N), with each value as it is."""
+    return np.fromiter(values, dtype=object, count=len(values)).reshape(shape)
+
+
 def score(
-    columns: Columns,
+    samples: Samples,
     method: AnyMethod,
     *,
     combine: Combine | None = None,
     truncated: Truncation = AS_IT_IS,
+    unjudged_B: Sequence[Missing | None] = (),
     rng: np.random.Generator | int | None = None,
 ) -> ScoredBatch:
     """Credit samples with a method.
 
     Args:
-        columns: What is known about the samples.
+        samples: What is known about the samples, as `samples_of` returns it.
         method: The method.
         combine: How several rewards become one; None for their sum, in which unknown rewards are
             left out.
         truncated: The rule for samples that were cut at the length limit.
+        unjudged_B: Why a judge gave each prompt no strategies; None where it gave some.
         rng: A generator or its seed, for methods that sample sets.
 
     Raises:
-        RunError: If a column could not be read, or if it must be known which samples are right and
-            nothing says it; it names the reward function, its value, and what to pass.
+        RunError: If it must be known which samples are right and nothing says it; it names the
+            reward function, its value, and what to pass.
         ValueError: If the samples do not fit the method; it names what is wrong.
     """
-    shape = len(columns.prompts_B), len(columns.texts_BN[0])
-    rewards_BNR = _stack_rewards(columns.rewards_R, shape)
-    unrewarded = _read_samples(columns, shape)
-    combine = combine or Combine((1.0,) * rewards_BNR.shape[2], missing="skip")
-    correct_BN = unrewarded.correct
+    components = samples.components
+    combine = combine or Combine((1.0,) * components.shape[2], missing="skip")
+    correct_BN = samples.correct
     if correct_BN is None:
-        correct_BN = _read_correct(
-            columns, rewards_BNR, combine, _name_reader_of_correct(method, combine)
-        )
-    rewards_BN = combine(rewards_BNR, correct_BN)
-    cut_BN = None
-    if columns.cut is not None:
-        cut_BN = np.reshape(columns.cut, shape)
-        rewards_BN = truncated(rewards_BN, cut_BN)
-        correct_BN = truncated.correct(correct_BN, cut_BN)
-        cut_BN = cut_BN & ~np.isnan(rewards_BNR).any(axis=2)  # the others never had a reward
-    samples = replace(unrewarded, rewards=rewards_BN, correct=correct_BN)
+        correct_BN = _read_correct(samples, combine, _name_reader_of_correct(method, combine))
+    rewards_BN = combine(components, correct_BN)
+    if samples.cut is not None:
+        rewards_BN = truncated(rewards_BN, samples.cut)
+        correct_BN = truncated.correct(correct_BN, samples.cut)
+    samples = replace(samples, rewards=rewards_BN, correct=correct_BN)
     # A sample without an answer votes for nobody, and stays.
     advantages = method.advantages(samples, rng=rng, abstain=True)
-    return ScoredBatch(
-        samples,
-        rewards_BNR,
-        advantages,
-        missing_credit(samples, method.reads, advantages, columns.strategies, cut_BN),
-    )
+    missing_B = missing_credit(samples, method.reads, advantages, unjudged_B)
+    return ScoredBatch(samples, advantages, missing_B)
 
 
 def _name_reader_of_correct(method: AnyMethod, combine: Combine) -> str:
@@ -102,121 +185,33 @@ def _name_reader_of_correct(method: AnyMethod, combine: Combine) -> str:
     return "gates need to know which samples are right" if any(combine.gates) else ""
 
 
-def _stack_rewards(columns: Sequence[Values], shape: tuple[int, int]) -> np.ndarray:
-    """Return the rewards of each function, (B, N, R)."""
-    return np.stack([read_rewards(_to_groups(column, shape)) for column in columns], axis=-1)
-
-
-def _read_correct(
-    columns: Columns, rewards_BNR: np.ndarray, combine: Combine, needed_by: str
-) -> np.ndarray:
+def _read_correct(samples: Samples, combine: Combine, needed_by: str) -> np.ndarray:
     """Return which samples are right by one of the rewards: 1, 0, or NaN unknown.
 
     Args:
-        columns: The columns; `correct` may be the place of the reward that says it.
-        rewards_BNR: The R rewards of each sample.
-        combine: Its outcome says it otherwise.
+        samples: The samples, with the rewards of each function.
+        combine: Its outcome says it.
         needed_by: What needs to know it, for messages; empty if nothing does. Then a reward that
             is neither 0 nor 1 says nothing, and no sample is known to be right or wrong.
 
     Raises:
         RunError: Naming the reward function and its value, and what to pass.
     """
-    stated, names_R = columns.correct, columns.names_R
-    place = stated if isinstance(stated, int) else combine.place(names_R)
+    names_R = [*map(str, samples.names.get("components", ()))]
+    place = combine.place(names_R)
+    unknown_BN = np.full(samples.rewards.shape, np.nan)
     if place is None:
         if needed_by:
             raise RunError(f"{needed_by}, and several rewards were given: {ASK}")
-        return np.full(rewards_BNR.shape[:2], np.nan)
-    values_BN = rewards_BNR[..., place]
-    non_outcomes = no_outcomes(values_BN)
-    if not non_outcomes.size:
-        return values_BN
-    name = f"the reward function {names_R[place]!r}" if names_R else "the reward function"
-    _refuse_no_outcome(non_outcomes[0], name, needed_by, isinstance(stated, int))
-    return np.full(values_BN.shape, np.nan)
-
-
-def _refuse_no_outcome(value: float, name: str, needed_by: str, stated: bool) -> None:
-    """Refuse a reward other than 0 and 1, if the user named it or something needs to know it."""
-    if stated:
+        return unknown_BN
+    values_BN = samples.components[..., place]
+    others = no_outcomes(values_BN)
+    if others.size and needed_by:
         raise RunError(
-            f"{name} says which samples are right, and must return 1 or 0, got {value:g}: {ASK}"
+            f"{needed_by}, and {_name_reward(names_R, place)} gave {others[0]:g}, which is neither "
+            f"right (1) nor wrong (0): {ASK}"
         )
-    if needed_by:
-        raise RunError(
-            f"{needed_by}, and {name} gave {value:g}, which is neither right (1) nor wrong (0): "
-            f"{ASK}"
-        )
-
-
-def _read_samples(columns: Columns, shape: tuple[int, int]) -> Samples:
-    """Return what is known of the samples but their rewards.
-
-    Raises:
-        RunError: Naming the column, what it must hold, and the value.
-    """
-    fields = {name: column if name == PAIRS else _to_groups(column, shape)
-             for name, column in columns.fields.items()}  # fmt: skip
-    if columns.strategies is not None:
-        strategies: Any = columns.strategies
-        fields[STRATEGIES] = _to_groups(_list_strategies(strategies, shape[1]), shape)
-        if any(
-            isinstance(judgement, Judgement) and judgement.families_N for judgement in strategies
-        ):
-            fields.setdefault("families", _to_groups(families_of(strategies, shape[1]), shape))
-    if columns.correct is not None and not isinstance(columns.correct, int):
-        fields["correct"] = _to_groups(columns.correct, shape)
-    try:
-        samples = Samples.read(np.full(shape, np.nan), **fields)
-    except ValueError as error:
-        raise RunError(str(error)) from None
-    return replace(
-        samples,
-        tokens=None if columns.tokens is None else np.reshape(columns.tokens, shape),
-        prompts=columns.prompts_B,
-        texts=columns.texts_BN,
-    )
-
-
-def _to_groups(values: Values, shape: tuple[int, int]) -> np.ndarray:
-    """Return a column as (B, N), with each value as it is."""
-    return np.fromiter(values, dtype=object, count=len(values)).reshape(shape)
-
-
-def _list_strategies(values: Any, num_samples: int) -> Sequence[Label]:
-    """Return the labels of all samples, from judgements or from labels."""
-    if isinstance(values[0], Judgement):
-        return strategies_of(values, num_samples)
-    return [None if isinstance(label, Missing) else label for label in values]
-
-
-def strategies_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
-    """Return the labels of all samples: names where the judge gives them, else its numbers."""
-    return [*chain.from_iterable(_read_labels(judgement, num_samples) for judgement in judgements)]
-
-
-def families_of(judgements: Sequence[Judgement], num_samples: int) -> list[Label]:
-    """Return the families of all samples; None where the judge gives none."""
-    unknown = (None,) * num_samples
-    return [
-        family
-        for judgement in judgements
-        for family in judgement.read(num_samples).families_N or unknown
-    ]
-
-
-def _read_labels(judgement: Judgement, num_samples: int) -> Sequence[Label]:
-    numbers = judgement.read(num_samples).labels_N
-    if numbers is None:
-        return [None] * num_samples
-    names = judgement.names_N or [None] * num_samples
-    labels = [number if number == DEGENERATE or not name else read_label(name)
-              for number, name in zip(numbers, names, strict=True)]  # fmt: skip
-    # What the judge compares are its numbers: a name that two of them share says less.
-    pairs = set(zip(numbers, labels, strict=True))
-    is_named = len(set(labels)) == len(set(numbers)) == len(pairs)
-    return labels if is_named and labels.count(DEGENERATE) == numbers.count(DEGENERATE) else numbers
+    return unknown_BN if others.size else values_BN
 
 
 def credit_groups(groups: Sequence[Group], method: AnyMethod) -> Advantages:
@@ -238,8 +233,7 @@ def scored_groups(groups: Sequence[Group], method: AnyMethod) -> ScoredBatch:
     width = max(method.fewest_samples, *map(len, groups))
     samples = Samples.of(groups, ["rewards", "correct", "strategies", *fields], width)
     advantages = method.advantages(samples, abstain=True)
-    missing_B = missing_credit(samples, method.reads, advantages)
-    return ScoredBatch(samples, samples.rewards[..., None], advantages, missing_B)
+    return ScoredBatch(samples, advantages, missing_credit(samples, method.reads, advantages))
 
 
 def needs_of(method: AnyMethod) -> dict[str, str]:

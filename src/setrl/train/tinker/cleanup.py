@@ -137,8 +137,7 @@ class Saves:
             log.warning("old weights stay on the server for now: %s", words_of_error(error)[:200])
 
     def _remove_older_states(self, keep: int) -> None:
-        older = self.journal.older()
-        for saved in older[: max(0, len(older) + 1 - keep)]:
+        for saved in self.journal.saves()[:-keep]:
             self._delete_save(saved.path)
             self.journal.forget(saved)
 
@@ -153,8 +152,7 @@ class Saves:
 
     def _remove_saves_of_past(self, model: str) -> None:
         """Remove what a model left: weights for sampling, and saves whose replies were lost."""
-        saved = self.journal.saved()
-        needed = {save.path for save in (*self.journal.older(), *([saved] if saved else []))}
+        needed = {save.path for save in self.journal.saves()}
         for save in self._list_removable_saves(model):
             if save.tinker_path not in needed:
                 self._delete_save(save.tinker_path)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from setrl.support import files
-from setrl.support.errors import ConfigError, DataError
+from setrl.support.errors import DataError
 
 T = TypeVar("T")
 
@@ -98,64 +98,50 @@ class Journal:
         """Read the weights to go on from; None for a run that has not begun.
 
         Raises:
+            ConfigError, DataError: As `saves`.
+        """
+        return next(reversed(self.saves()), None)
+
+    def saves(self) -> list[Saved]:
+        """List what the server saved for this run and still has, oldest first.
+
+        Raises:
             ConfigError: If the folder holds a run of another model or with other settings.
             DataError: If the file is damaged.
         """
-        record = _read_file(
-            self._state_file, lambda state: (state["identity"], Saved.of(state)), WEIGHTS
-        )
-        if record is None:
-            return None
-        (identity, saved), expected = record, files.plain_json(dict(self.identity))
-        for key in {**identity, **expected}:
-            if identity.get(key) != expected.get(key):
-                raise ConfigError(
-                    f"{self.folder} holds a run with {key}={identity.get(key)!r}, got "
-                    f"{expected.get(key)!r}: give another folder, or the same settings"
-                )
-        return saved
+
+        def read(state: Any) -> tuple[dict[str, Any], list[Saved]]:
+            return state["identity"], [*map(Saved.of, (*state.get("older", ()), state))]
+
+        identity, saves = _read_file(self._state_file, read, WEIGHTS) or ({}, [])
+        if saves:
+            repair = "give another folder, or the same settings"
+            files.refuse_other_settings(self.folder, identity, self.identity, repair)
+        return saves
 
     def record_saved_weights(self, saved: Saved) -> None:
         """Record saved weights, and remove the batches that they contain."""
-        current = self.saved()
-        older = [] if current is None or self._is_copy() else [*self.older(), current]
-        self._write_state(saved, older)
+        saves = self.saves()
+        if saves and files.read_json(self._state_file).get("folder") != self._own_folder:
+            saves = []  # of the run of another folder, whose copy this is: it may need them
+        self._write_saves([*saves, saved])
         for path in (self.folder / "batches").glob("step_*.json"):
             if int(path.stem.removeprefix("step_")) <= saved.step:
                 path.unlink(missing_ok=True)
 
-    def older(self) -> list[Saved]:
-        """List what the server saved for this run before the last weights, oldest first.
-
-        Raises:
-            DataError: If the file is damaged.
-        """
-        older = _read_file(
-            self._state_file,
-            lambda state: [Saved.of(record) for record in state.get("older", [])],
-            WEIGHTS,
-        )
-        return older or []
-
-    def _is_copy(self) -> bool:
-        """Return whether the run of another folder saved what is recorded here: it may need it."""
-        return files.read_json(self._state_file).get("folder") != str(self.folder.resolve())
-
     def forget(self, older: Saved) -> None:
         """Remove older weights from the record, as the server no longer has them."""
-        saved = self.saved()
-        assert saved is not None
-        self._write_state(saved, [weights for weights in self.older() if weights != older])
+        self._write_saves([weights for weights in self.saves() if weights != older])
 
-    def _write_state(self, saved: Saved, older: Sequence[Saved]) -> None:
-        state = {
-            "schema_version": SCHEMA_VERSION,
-            **asdict(saved),
-            "older": [asdict(weights) for weights in older],
-            "folder": str(self.folder.resolve()),
-            "identity": dict(self.identity),
-        }
+    def _write_saves(self, saves: Sequence[Saved]) -> None:
+        *older, saved = map(asdict, saves)
+        about = {"folder": self._own_folder, "identity": dict(self.identity)}
+        state = {"schema_version": SCHEMA_VERSION, **saved, "older": older, **about}
         files.write_json(self._state_file, state)
+
+    @property
+    def _own_folder(self) -> str:
+        return str(self.folder.resolve())
 
     def models(self) -> list[str]:
         """List the models that this run made on the server and did not clean up, oldest first.
@@ -163,17 +149,13 @@ class Journal:
         Raises:
             DataError: If the file is damaged.
         """
-        folder, repair = (
-            str(self.folder.resolve()),
-            "remove it; what its models saved stays on the server",
-        )
         recorded = _read_file(
             self._models_file,
             lambda file: (file["folder"], list(map(str, file["models"]))),
-            repair,
+            "remove it; what its models saved stays on the server",
         )
         # In a copy of a folder the models belong to the run of the first folder.
-        return recorded[1] if recorded is not None and recorded[0] == folder else []
+        return recorded[1] if recorded is not None and recorded[0] == self._own_folder else []
 
     def add_model(self, model: str) -> None:
         """Record a model that the server made for this run."""
@@ -188,7 +170,7 @@ class Journal:
         return self.folder / "models.json"
 
     def _write_models(self, models: Sequence[str]) -> None:
-        record = {"folder": str(self.folder.resolve()), "models": list(models)}
+        record = {"folder": self._own_folder, "models": list(models)}
         files.write_json(self._models_file, {"schema_version": 1, **record})
 
     def _batch_path(self, step: int) -> Path:

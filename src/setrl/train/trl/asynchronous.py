@@ -184,9 +184,14 @@ class SetRolloutLoop(_AsyncRolloutLoop):
         last = end_tokens(self, self.tokenizer)
         cut_N = [was_cut(ids, last) for ids in group.completions_ids]
         # The other functions work in a thread, while the process goes on with its other work.
-        columns = await asyncio.to_thread(asked.columns, rewards_R, cut=cut_N)
-        rules: dict[str, Any] = {"combine": self.credit.combine, "truncated": self.credit.truncated}
-        batch = score(columns, self.credit.method, rng=group.group_id, **rules)
+        gathered = await asyncio.to_thread(asked.samples, rewards_R, cut=cut_N)
+        batch = score(
+            gathered,
+            self.credit.method,
+            combine=self.credit.combine,
+            truncated=self.credit.truncated,
+            rng=group.group_id,
+        )
         self.credit_watch.see(batch)
         row = batch_metrics(batch)
         values_N, credited = batch.advantages.values_BN[0], []

@@ -1,4 +1,4 @@
-"""Columns of the samples of all processes: what functions, a judge and TRL say about them."""
+"""The samples of all processes: what functions, a judge and TRL say about them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from accelerate.utils import gather_object
 from torch import Tensor
 from typing_extensions import override
 
+from setrl.samples.samples import Samples
 from setrl.samples.values import was_cut
 from setrl.support.errors import RunError
 from setrl.train.gathering.gather import (
@@ -20,8 +21,8 @@ from setrl.train.gathering.gather import (
     judged,
     timed,
 )
-from setrl.train.scoring import Columns
-from setrl.train.scoring.batch import JudgingTimes
+from setrl.train.scoring.batch import JudgingTimes, Missing
+from setrl.train.scoring.credit import with_columns
 from setrl.train.trl.policy import MeanLogprob
 from setrl.train.trl.sampling import Sampling
 
@@ -33,16 +34,16 @@ class Generation:
     """What TRL's methods find out about one generation, over all processes, before its credit.
 
     Attributes:
-        columns: What is known about the samples; None before TRL has made rewards.
+        samples: What is known about the samples; None before TRL has made rewards.
         seconds: The time that each part took on this process.
     """
 
-    columns: Columns | None = None
+    samples: Samples | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 class Gathering(Sampling):
-    """The part of a trainer of TRL that gathers columns.
+    """The part of a trainer of TRL that asks about samples.
 
     Attributes:
         sources: The functions that say something about samples, besides the rewards, which TRL
@@ -82,31 +83,32 @@ class Gathering(Sampling):
                 inputs, prompts, completions, ids, *more, **named
             )
             last = end_tokens(self, self._tokenizer)
-            self._generation.columns = asked.columns(
+            self._generation.samples = asked.samples(
                 list(rewards_MR.double().cpu().numpy().T.copy()),
                 cut=[was_cut(sample_ids, last) for sample_ids in ids],
             )
         return rewards_MR
 
-    def _gathered_columns(self) -> Columns:
-        """Return the columns of the last generation that its functions gave."""
-        if self._generation.columns is None:
+    def _gathered_samples(self) -> Samples:
+        """Return the samples of the last generation with what its functions gave."""
+        if self._generation.samples is None:
             raise RunError(
                 f"{type(self).__name__} made rewards without TRL's `_calculate_rewards`: set "
                 "credit does not know them"
             )
-        return self._generation.columns
+        return self._generation.samples
 
-    def _training_columns(self, output: dict[str, Any]) -> tuple[Columns, JudgingTimes | None]:
+    def _training_samples(
+        self, output: dict[str, Any]
+    ) -> tuple[Samples, Sequence[Missing | None], JudgingTimes | None]:
         """Add the fields of the policy and the strategies of the judge, and what it cost."""
-        columns = self._gathered_columns()
         policy = {n: proxy.values(self, output).tolist() for n, proxy in self.policy_fields.items()}
         gathered = {name: gather_object(values) for name, values in policy.items()}
-        columns = replace(columns, fields={**columns.fields, **gathered})
+        samples = with_columns(self._gathered_samples(), gathered)
         if self.judge_queue is None:
-            return columns, None
+            return samples, (), None
         with timed(self._generation.seconds, "judging"):
-            return judged(columns, self.judge_queue, self._processes)
+            return judged(samples, self.judge_queue, self._processes)
 
     def _further_arguments(self) -> Arguments:
         """Return what TRL passes to reward functions besides columns."""

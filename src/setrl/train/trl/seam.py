@@ -108,11 +108,11 @@ def _find_scoring_fault(trainer: Any, score: ScoreFunction) -> str | None:
     total = EACH * trainer.accelerator.num_processes
     with _use_made_up_samples(trainer):
         advantages = score([{"prompt": "1"} for _ in range(EACH)]).get("advantages")
-        columns = trainer._generation.columns
+        samples = trainer._generation.samples
         logged = trainer._logs["advantages"]
-    if columns is None:
+    if samples is None:
         return "its rewards do not come from `_calculate_rewards`"
-    rewards = np.ravel(columns.rewards_R, order="F").tolist()
+    rewards = samples.components.ravel().tolist()
     if len(rewards) != total or rewards != sorted(rewards):  # a subclass may scale them
         return f"`_calculate_rewards` must give the {total} rewards in order, and gave {rewards}"
     values: Any = advantages.tolist() if torch.is_tensor(advantages) else advantages

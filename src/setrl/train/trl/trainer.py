@@ -37,6 +37,7 @@ from setrl.judges import Judge
 from setrl.judges.base import fields_given
 from setrl.logs.importers.trl import CREDITED_COLUMN, LABEL_COLUMN
 from setrl.rewards import Combine, Truncation
+from setrl.samples.samples import Samples
 from setrl.samples.values import Label
 from setrl.support.errors import RunError
 from setrl.train.gathering import functions
@@ -52,8 +53,8 @@ from setrl.train.gathering.metrics import (
     had_signal,
     mean_of,
 )
-from setrl.train.scoring import Columns, ScoredBatch, score
-from setrl.train.scoring.batch import STRATEGIES
+from setrl.train.scoring import ScoredBatch, score
+from setrl.train.scoring.batch import STRATEGIES, Missing
 from setrl.train.scoring.stop_rule import DEFAULT, CreditWatch, StopRule
 from setrl.train.trl import checks, policy, seam
 from setrl.train.trl.columns import Gathering, Generation, StrategyFunction
@@ -237,15 +238,15 @@ class SetCredit(Gathering):
             batch = self._credit_generation(output)
             self._put_into_loss(batch, output, len(inputs))
             self._log_batch(batch, policy.ratio_metrics(output, self.accelerator))
-            labels_BN = batch.samples.labels("strategies")
-            labels: Any = labels_BN and [*chain.from_iterable(labels_BN)]
+            samples = batch.samples
             if self.on_batch is not None:
                 self.on_batch(batch)
             self.credit_watch.see(batch, self._is_last_generation)
-            credited = batch.samples.rewards.ravel().tolist()
+            credited = samples.rewards.ravel().tolist()
         else:
             self._log_evaluation()
-            labels = self._gathered_columns().strategies  # a judge is asked only in training
+            samples = self._gathered_samples()  # a judge is asked only in training
+        labels = [*chain.from_iterable(samples.labels("strategies") or ())]
         self._log_own_columns(labels, credited, len(inputs) * self.accelerator.num_processes)
         return output
 
@@ -264,10 +265,10 @@ class SetCredit(Gathering):
 
         A judge is asked only in training.
         """
-        columns = self._gathered_columns()
-        self._replace_logged_advantages([float("nan")] * sum(map(len, columns.texts_BN)))
+        samples = self._gathered_samples()
+        self._replace_logged_advantages([float("nan")] * samples.rewards.size)
         if self._num_samples > 1:  # one sample of a prompt is in no set
-            batch = self._score_by_trainers_rules(columns, methods.dr_grpo())
+            batch = self._score_by_trainers_rules(samples, methods.dr_grpo())
             self._replace_logged_rewards("eval", batch.samples.rewards)
             for key, values in evaluation_metrics(batch).items():
                 self._metrics["eval"][key].extend(values)
@@ -291,22 +292,25 @@ class SetCredit(Gathering):
 
     def _credit_generation(self, output: dict[str, Any]) -> ScoredBatch:
         """Credit the samples of all processes; each process does it, as a group may span two."""
-        columns, judging = self._training_columns(output)
+        samples, unjudged_B, judging = self._training_samples(output)
         if self.schedule is not None:
             self.method = self.schedule(self.state.global_step / max(self.state.max_steps, 1))
         with timed(self._generation.seconds, "credit"):
-            batch = self._score_by_trainers_rules(columns, self.method)
+            batch = self._score_by_trainers_rules(samples, self.method, unjudged_B)
         if np.isnan(batch.samples.rewards).all():
             self._warn_of_no_reward()
         return replace(batch, seconds=self._generation.seconds, judging=judging)
 
-    def _score_by_trainers_rules(self, columns: Columns, method: AnyMethod) -> ScoredBatch:
+    def _score_by_trainers_rules(
+        self, samples: Samples, method: AnyMethod, unjudged_B: Sequence[Missing | None] = ()
+    ) -> ScoredBatch:
         weights = tuple(self.reward_weights.double().tolist())
         return score(
-            columns,
+            samples,
             method,
             combine=self.combine or Combine(weights, normalize=self._normalize, missing="skip"),
             truncated=self.truncated,
+            unjudged_B=unjudged_B,
             rng=np.random.default_rng(self._seed_entropy()),
         )
 

@@ -17,21 +17,25 @@ from __future__ import annotations
 import functools
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
 
 from setrl.core import methods
 from setrl.core.inputs import check_given
 from setrl.core.method import AnyMethod
 from setrl.samples.columns import KEYS
-from setrl.samples.values import is_outcome
+from setrl.samples.samples import Samples
+from setrl.samples.values import no_outcomes
 from setrl.support.errors import ConfigError, RunError, usage_errors
 from setrl.train import method_config
-from setrl.train.scoring import Columns, ScoredBatch, score
+from setrl.train.scoring import ScoredBatch, samples_of, score
+from setrl.train.scoring.batch import Missing
+from setrl.train.scoring.credit import stack_rewards, with_columns
 
 WRITTEN_FOR_VERL = "0.9.1"
 PREFIX = "setrl"
@@ -43,27 +47,111 @@ AdvantageEstimator = Callable[..., tuple[Any, Any]]
 
 
 @dataclass
-class BatchRows:
-    """What the rows of a batch are, in their order: a trainer knows it, an estimator does not.
+class VerlRows:
+    """Samples, and where verl's rows have them: a trainer knows it, an estimator does not.
 
     Attributes:
         method: The method, at this share of the steps.
-        sessions: The sample that each row is an output of.
-        outputs: The number of the output within it; the last has the reward.
-        is_padding: Whether verl added the row to fill the batch.
-        fields: Field of the method → its value for each row, None unknown.
+        samples: What is known of the samples but their rewards; their prompts are uids.
+        row_BN: The row with each sample's reward, that of its last output; −1 where a group lacks
+            samples.
+        sample_M: The sample of each row, counted through all groups; −1 for padding.
+        unjudged_B: Why the judge gave each group no strategies, if there is a judge.
         batch: The samples with their credit, once the estimator has made it.
     """
 
     method: AnyMethod
-    sessions: Sequence[str]
-    outputs: Sequence[int]
-    is_padding: Sequence[bool]
-    fields: Mapping[str, Sequence[Any]]
+    samples: Samples
+    row_BN: np.ndarray
+    sample_M: Sequence[int]
+    unjudged_B: Sequence[Missing | None] = ()
     batch: ScoredBatch | None = None
 
+    @classmethod
+    def of(
+        cls,
+        method: AnyMethod,
+        uids: Sequence[str | None],
+        sessions: Sequence[str],
+        outputs: Sequence[int],
+        fields: Mapping[str, Sequence[Any]],
+        unjudged_M: Sequence[Missing | None] = (),
+    ) -> Self:
+        """Find the samples of rows.
 
-_rows_in_work: ContextVar[BatchRows | None] = ContextVar("rows", default=None)
+        Args:
+            method: The method.
+            uids: The group of each row; None if verl added the row to fill the batch.
+            sessions: The sample that each row is an output of.
+            outputs: The number of the output within it; the last has the reward.
+            fields: Field of the method → its value for each row, None unknown.
+            unjudged_M: Why the judge gave the group of each row no strategies.
+        """
+        uid_of = {row: uid for row, uid in enumerate(uids) if uid is not None}
+        last = _find_last_outputs(uid_of, sessions, outputs)
+        groups: dict[str, list[int]] = {}
+        for row in last.values():
+            groups.setdefault(uid_of[row], []).append(row)
+        width = max(method.fewest_samples, *map(len, groups.values()))
+        row_BN = np.array([(group + [-1] * width)[:width] for group in groups.values()])
+        place = {row: i for i, row in enumerate(row_BN.ravel().tolist())}
+        return cls(
+            method,
+            _read_rows(row_BN, fields, [*groups]),
+            row_BN,
+            [place[last[sessions[row]]] if row in uid_of else -1 for row in range(len(uids))],
+            [unjudged_M[group[0]] for group in groups.values()] if unjudged_M else (),
+        )
+
+    def credit(self, rewards_M: Any) -> Any:
+        """Return the advantage of each row; padding has 0."""
+        if len(self.sample_M) != len(rewards_M):
+            raise RunError(
+                f"verl passed {len(rewards_M)} of {len(self.sample_M)} rows: a group was cut"
+            )
+        self._refuse_groups_of_one()
+        rewards_BN = np.where(self.row_BN < 0, np.nan, np.array(rewards_M.tolist())[self.row_BN])
+        if "correct" in self.method.reads and self.samples.correct is None:
+            _refuse_scores_but_0_and_1(self.method, rewards_BN)
+        self.batch = score(
+            replace(self.samples, components=stack_rewards([rewards_BN.ravel()], rewards_BN.shape)),
+            self.method,
+            unjudged_B=self.unjudged_B,
+            rng=zlib.crc32("".join(self.samples.prompts).encode()),  # uids differ at each step
+        )
+        values = np.append(self.batch.advantages.values_BN, 0.0)
+        return rewards_M.new_tensor(values[self.sample_M])
+
+    def _refuse_groups_of_one(self) -> None:
+        """Refuse rows that all have different uids: nothing would be compared or learned."""
+        compares = getattr(self.method, "baseline", None) != "none"
+        if len(self.row_BN) > 1 and (self.row_BN[:, 1:] < 0).all() and compares:
+            raise RunError(
+                f"each of {len(self.row_BN)} rows has a uid of its own, so that every group has "
+                f"one sample, and {self.method.name} gives no credit: the samples of a prompt must "
+                "share its uid, and actor_rollout_ref.rollout.n must be at least 2"
+            )
+
+
+def _find_last_outputs(
+    rows: Iterable[int], sessions: Sequence[str], outputs: Sequence[int]
+) -> dict[str, int]:
+    """Return the row of the last output of each session, which has its reward."""
+    last = {sessions[row]: row for row in rows}  # in the order of the first outputs
+    return last | {sessions[row]: row for row in sorted(rows, key=outputs.__getitem__)}
+
+
+def _read_rows(
+    row_BN: np.ndarray, fields: Mapping[str, Sequence[Any]], uids: Sequence[str]
+) -> Samples:
+    """Return the samples whose fields are in these rows; −1 is a sample that is unknown."""
+    rows, num_samples = row_BN.ravel().tolist(), row_BN.shape[1]
+    columns = {name: [None if row < 0 else values[row] for row in rows]
+               for name, values in fields.items()}  # fmt: skip
+    return with_columns(samples_of([[None] * len(rows)], num_samples, prompts=uids), columns)
+
+
+_rows_in_work: ContextVar[VerlRows | None] = ContextVar("rows", default=None)
 
 
 @functools.cache  # verl refuses a second function of the same name
@@ -89,8 +177,7 @@ def make_estimator(name: str) -> AdvantageEstimator:
             method = read_method(name, config or {})
             _refuse_what_trainers_do(name, method, config or {})
             rows = _make_rows(method, index)
-        rewards_M = token_level_rewards.double().sum(-1)
-        values_M = _credit_rows(rewards_M, index, rows)
+        values_M = rows.credit(token_level_rewards.double().sum(-1))
         advantages = (values_M[:, None] * response_mask).float()
         return advantages, advantages
 
@@ -184,89 +271,24 @@ def _name_remedy(field: str) -> str:
     )
 
 
-def _make_rows(method: AnyMethod, uids: Sequence[Any]) -> BatchRows:
+def _make_rows(method: AnyMethod, index: Sequence[Any]) -> VerlRows:
     """Take each row for a sample: an estimator knows no more."""
-    padding = [PADDING.fullmatch(str(uid)) is not None for uid in uids]
-    return BatchRows(method, [str(i) for i in range(len(uids))], [0] * len(uids), padding, {})
+    uids = [None if PADDING.fullmatch(uid) else uid for uid in map(str, index)]
+    return VerlRows.of(method, uids, [*map(str, range(len(uids)))], [0] * len(uids), {})
 
 
-def _credit_rows(rewards_M: Any, uids: Sequence[Any], rows: BatchRows) -> Any:
-    """Return the advantage of each row: its session is credited with the last output's reward."""
-    if len(rows.sessions) != len(uids):
-        raise RunError(f"verl passed {len(uids)} of {len(rows.sessions)} rows: a group was cut")
-    members = _find_reward_rows(rows)
-    groups: dict[str, list[int]] = {}
-    for row in members.values():
-        groups.setdefault(str(uids[row]), []).append(row)
-    _refuse_groups_of_one(groups, rows.method)
-    seed = zlib.crc32("".join(groups).encode())  # uids differ from step to step
-    rows.batch = score(_make_columns(rewards_M.tolist(), groups, rows), rows.method, rng=seed)
-    values_BN = rows.batch.advantages.values_BN
-    places = ((i, b, n) for b, group in enumerate(groups.values()) for n, i in enumerate(group))
-    value_of = {row: values_BN[b, n] for row, b, n in places}
-    return rewards_M.new_tensor(
-        [value_of[members[session]] if session in members else 0.0 for session in rows.sessions]
-    )
-
-
-def _refuse_groups_of_one(groups: Mapping[str, list[int]], method: AnyMethod) -> None:
-    """Refuse rows that all have different uids: nothing would be compared, and nothing learned."""
-    compares = getattr(method, "baseline", None) != "none"
-    if len(groups) > 1 and max(map(len, groups.values())) == 1 and compares:
-        raise RunError(
-            f"each of {len(groups)} rows has a uid of its own, so that every group has one sample, "
-            f"and {method.name} gives no credit: the samples of a prompt must share its uid, and "
-            "actor_rollout_ref.rollout.n must be at least 2"
-        )
-
-
-def _find_reward_rows(rows: BatchRows) -> dict[str, int]:
-    """Return the row of each session that has its reward: the row of its last output."""
-    last: dict[str, int] = {}
-    for row, session in enumerate(rows.sessions):
-        if rows.is_padding[row]:
-            continue
-        if session not in last or rows.outputs[last[session]] < rows.outputs[row]:
-            last[session] = row
-    return last
-
-
-def _make_columns(
-    rewards_M: Sequence[float], groups: Mapping[str, list[int]], rows: BatchRows
-) -> Columns:
-    """Return the columns of all groups; a group that lacks samples has unknown ones instead."""
-    width = max(rows.method.fewest_samples, *map(len, groups.values()))
-    if "correct" in rows.method.reads and "correct" not in rows.fields:
-        _refuse_scores_but_0_and_1(rows.method, [rewards_M[i] for i in chain(*groups.values())])
-
-    def column(values: Sequence[Any]) -> list[Any]:
-        padded = ([values[i] for i in group] + [None] * width for group in groups.values())
-        return [value for group in padded for value in group[:width]]
-
-    fields = {name: column(values) for name, values in rows.fields.items()}
-    return Columns(
-        [*groups],
-        [[""] * width] * len(groups),
-        [column(rewards_M)],
-        strategies=fields.pop("strategies", None),
-        correct=fields.pop("correct", None),
-        fields=fields,
-    )
-
-
-def _refuse_scores_but_0_and_1(method: AnyMethod, scores: Sequence[float]) -> None:
-    graded = [number for number in scores if number == number and not is_outcome(number)]
-    if graded:
+def _refuse_scores_but_0_and_1(method: AnyMethod, rewards_BN: np.ndarray) -> None:
+    if (others := no_outcomes(rewards_BN)).size:
         raise RunError(
             f"{method.name} needs to know which samples are right, and the reward function gave "
-            f"the score {graded[0]:g}, which is neither right (1) nor wrong (0): let it return "
+            f"the score {others[0]:g}, which is neither right (1) nor wrong (0): let it return "
             f"'correct' besides 'score' (True or False), and train with "
             f"trainer.v1.trainer_mode={PREFIX}_sync or another trainer of setrl"
         )
 
 
 @contextmanager
-def rows_known(rows: BatchRows) -> Iterator[None]:
+def rows_known(rows: VerlRows) -> Iterator[None]:
     """Let estimators know what the rows are, inside the block."""
     token = _rows_in_work.set(rows)
     try:

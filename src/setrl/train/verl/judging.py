@@ -18,7 +18,6 @@ from setrl.train.gathering.judging import make_judge
 from setrl.train.scoring.batch import Missing
 
 PARTITION = "train"
-JudgedLabel = int | Missing | None
 GIVEN = {"strategies": "labels_N", "families": "families_N"}  # field of a method → of a judgement
 
 
@@ -54,23 +53,25 @@ class GroupJudging:
         buffer._sync_metadata_from_transfer_queue = look_and_ask
 
     def labels_of_rows(
-        self, keys: Sequence[str | None], partition: str
-    ) -> dict[str, list[JudgedLabel]]:
-        """Return what the judge gives of each row, or why its group has none; None for padding."""
+        self, keys: Sequence[str | None]
+    ) -> tuple[dict[str, list[int | None]], list[Missing | None]]:
+        """Return what the judge gives of each row, and why its group has none; None for padding."""
         named = [key for key in keys if key is not None]
         self._ask_about(_group_keys(named, {_read_uid(key) for key in named} - self._asked.keys()))
-        labels: dict[str, dict[str, JudgedLabel]] = {name: {} for name in self.gives}
+        labels: dict[str, dict[str, int | None]] = {name: {} for name in self.gives}
+        unjudged: dict[str, Missing | None] = {}
         for uid in dict.fromkeys(map(_read_uid, named)):
             sessions, answer = self._asked.pop(uid)
             judgement = answer.result().read(len(sessions), self.judge)
-            unknown = [Missing.by_judge(judgement)] * len(sessions)
+            unjudged[uid] = Missing.by_judge(judgement)
             for name, by_session in labels.items():
-                labels_N = getattr(judgement, GIVEN[name]) or unknown
+                labels_N = getattr(judgement, GIVEN[name]) or [None] * len(sessions)
                 by_session.update(zip(sessions, labels_N, strict=True))
-        return {
+        columns = {
             name: [None if key is None else by_session.get(_read_session(key)) for key in keys]
             for name, by_session in labels.items()
         }
+        return columns, [None if key is None else unjudged[_read_uid(key)] for key in keys]
 
     def _ask_about(self, groups: dict[str, list[str]]) -> None:
         """Ask about groups, by the keys of their rows."""

@@ -20,7 +20,7 @@ from setrl.train.scoring import CreditWatch, StopRule
 from setrl.train.scoring.batch import read_column
 from setrl.train.verl.estimators import (
     PREFIX,
-    BatchRows,
+    VerlRows,
     names_of_estimators,
     read_method,
     rows_known,
@@ -103,24 +103,25 @@ class SetAdvantages:
         """Take a run that resumes for a run that had a signal: verl keeps no log to look at."""
         return (self._began_at or 1) > 1
 
-    def _read_rows(self, batch: Any) -> BatchRows:
+    def _read_rows(self, batch: Any) -> VerlRows:
         """Read what rows are from TransferQueue and the keys of a batch, `uid_session_output`."""
         algorithm = self.config.algorithm
         progress = min(self.global_steps / max(self.total_training_steps, 1), 1.0)
         method = read_method(str(algorithm.adv_estimator), algorithm, progress)
         parts = [_split_key(key) for key in batch.keys]
         padding = [bool(tag.get("is_padding", False)) for tag in batch.tags]
-        fields = self._read_fields(batch, method, padding)
+        fields, unjudged_M = self._read_fields(batch, method, padding), []
         if self.judging is not None:
             real = [None if pad else key for key, pad in zip(batch.keys, padding, strict=True)]
-            judged = self.judging.labels_of_rows(real, batch.partition_id)
+            judged, unjudged_M = self.judging.labels_of_rows(real)
             fields |= {name: judged[name] for name in judged if name in method.reads}
-        return BatchRows(
+        return VerlRows.of(
             method,
+            [None if pad else uid for (uid, _, _), pad in zip(parts, padding, strict=True)],
             [f"{uid}_{session}" for uid, session, _ in parts],
             [output for _, _, output in parts],
-            padding,
             fields,
+            unjudged_M,
         )
 
     def _read_fields(

@@ -153,7 +153,7 @@ class _GroupChecking:
         """Return what is known about each sample."""
         columns: dict[str, Any] = {"tokens": list(map(len, group.ids_N)), "cut": group.cut_N}
         for batch in [*batches.values()][:1]:
-            by_name = zip(self.resolved.rewards, batch.rewards_BNR[0].T, strict=True)
+            by_name = zip(self.resolved.rewards, batch.samples.components[0].T, strict=True)
             columns |= {
                 f"reward/{name_of(function)}": _nan_to_none(values_N)
                 for function, values_N in by_name
