@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
+from setrl.logs.paths import Record
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
-from setrl.logs.records import OwnReader, Record, is_record
+from setrl.logs.records import OwnReader, is_record
 from setrl.logs.roles import FieldNames
 from setrl.logs.row_reader import UNUSABLE, Item, RowReader, explained
 from setrl.logs.rows import Batch, Rows
@@ -81,7 +82,7 @@ class Log:
             self._read_groups_in_chunks(), f"read {self.path.name}", len(self), unit="problem"
         ):
             self._largest_size = max(self._largest_size, len(group))
-            self._marks.add([sample.strategy for sample in group.samples])
+            self._marks.add(group.column("strategy"))
             yield group
 
     def _read_groups_in_chunks(self) -> Iterator[Group]:

@@ -137,12 +137,15 @@ class Rows:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """The bytes of each row."""
-        return np.diff([*self._places, self._end])
+        return np.diff(np.array(self._places), append=self._end)
 
     def where(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
-        is_lines = self._copy is None or ".jsonl" in self.path.suffixes
-        return f"{self.path}{':' if is_lines else ', row '}{self._numbers[row]}"
+        if self._copy is None:
+            return f"{self.path}:{self._numbers[row]}"
+        return (
+            f"{self.path}{':' if '.jsonl' in self.path.suffixes else ', row '}{self._numbers[row]}"
+        )
 
     def _read_pipe(self) -> Iterator[Batch]:
         """Read a pipe, which gives its bytes only once."""
