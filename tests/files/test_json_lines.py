@@ -125,3 +125,24 @@ def test_a_line_separator_inside_a_string_cuts_no_record(tmp_path):
     texts = ["one\u2028two\x85three", "four"]
     files.write_lines(path, [{"text": text} for text in texts])
     assert [record["text"] for record in files.read_lines(path)] == texts
+
+
+@pytest.mark.parametrize("line", [
+    b'{"a": [{"b": 1}', b'{"c": 2}]}', b'{"a": 1}, {"b": 2}', b'{"a": 1', b'"b": 2}', b"", b"[1]",
+    b'{"a": 1, "a": 2}', b'{"b": {"a": 1, "a": 2}}', b'{"a": "\xff"}', b'{"a": "\xed\xa0\x80"}',
+    b"[" * 100_000, b'{"a": "', b'"}', b"{} {}",
+])  # fmt: skip
+def test_lines_that_are_parsed_together_are_whole_objects_on_their_own(line):
+    assert json_lines.parse_together([b"{}", line]) is None
+    assert json_lines.parse_together([line, b'{"a": [{"b": 1}', b'{"c": 2}]}', b"{}, {}"]) is None
+
+
+def test_lines_that_are_parsed_together_give_what_each_one_gives():
+    lines = [
+        b'{"a": "b\\":", "c": ":"}',
+        b'{"a": {"a": [{"a": 1}, {"a": 2}]}}',
+        b' {"\xc3\xa9": NaN}',
+        b"{}",
+    ]
+    together = json_lines.parse_together(lines)
+    assert repr(together) == repr([json_lines.parse(line) for line in lines])

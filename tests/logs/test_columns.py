@@ -7,6 +7,7 @@ import random
 import pytest
 
 from setrl.logs import LogOptions, log, open_log
+from setrl.logs import rows as rows_module
 from setrl.logs.paths import MISSING, MOST_KNOWN, ReadOnce, column, value_at
 from setrl.logs.rows import Rows
 from setrl.samples.values import read_answer, read_count, read_label
@@ -109,7 +110,7 @@ def test_no_size_of_a_chunk_changes_a_group(tmp_path, monkeypatch, size):
     path = write(tmp_path / "log.jsonl", rows())
     expected = list(open_log(path))
     monkeypatch.setattr(log, "CHUNK", size)
-    monkeypatch.setattr(log, "BATCH", min(size, 1000))
+    monkeypatch.setattr(rows_module, "BLOCK", size)
     assert list(open_log(path)) == expected
 
 
@@ -177,7 +178,7 @@ def test_contradictions_are_counted_both_ways(tmp_path):
 def test_rows_are_read_again_in_any_order(tmp_path):
     records = rows(NAMES[:40])
     found = Rows(write(tmp_path / "log.jsonl", records, b"\n"))
-    assert [record for record, _ in found.scan()] == records
+    assert [record for batch, _ in found.scan() for record in batch] == records
     rng = random.Random(0)
     for _ in range(2_000):
         chosen = rng.sample(range(40), rng.randrange(1, 5))

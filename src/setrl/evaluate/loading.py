@@ -72,7 +72,7 @@ def load_samples(
     path, options = Path(path), options or LogOptions()
     log = open_log(path, options, ["correct"], tool=tool)
     disputes = Disputes()
-    evaluation = _evaluation_of_log(log, keep_bare, disputes)
+    evaluation = _evaluation_of_log(log, keep_bare, None if log.is_own else disputes)
     if log.is_own:
         _refuse_left_out(options.ungraded, evaluation, path)
         return replace(evaluation, reading=_prefix_notes(*log.notes(), contradiction(evaluation)))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,12 +177,17 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
     Raises:
         DataError: If there is no group.
     """
-    heads: list[Graded] = []
+    heads: list[tuple[Any, ...]] = []
 
     def counted() -> Iterator[Group]:
         for graded in groups:
             group = graded.group
-            heads.append(graded._replace(group=_without_samples(group), samples=()))
+            # An evaluation of up to 0.7 lacks samples, which no option brings back.
+            had_dropped = "ungraded" in group.more
+            heads.append(
+                (tuple(graded.texts), graded.ungraded, graded.are, graded.as_wrong, had_dropped,
+                 group.step, str(group.more.get("task") or ""))
+            )  # fmt: skip
             is_whole = graded.samples is group.samples
             yield group if is_whole else replace(group, samples=tuple(graded.samples))
 
@@ -189,44 +195,24 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
     samples = Samples.of(counted(), ["correct", "strategies", "answers", *optional])
     if not heads:
         raise DataError(f"{where}: holds no complete line")
-    ungraded_P = np.array([graded.ungraded for graded in heads])
-    is_as_wrong = any(len(graded.as_wrong) for graded in heads)
+    texts, ungraded, ares, as_wrong, had_dropped, steps, tasks = zip(*heads, strict=True)
+    is_training = None not in steps and len({*samples.prompts}) == len(heads)
+    # In a log of training, ids name a group of one run.
+    ids = samples.prompts if is_training else samples.ids
     width = np.arange(samples.num_samples)
-    ids, texts = (
-        _ids_of_groups([graded.group for graded in heads]),
-        tuple(tuple(graded.texts) for graded in heads),
-    )
     return Evaluation(
         replace(samples, ids=ids, texts=texts),
-        ungraded_P if ungraded_P.any() else None,
-        next((graded.are for graded in heads if graded.ungraded), "left-out"),
-        np.stack([np.isin(width, graded.as_wrong) for graded in heads]) if is_as_wrong else None,
-        options=() if any(map(_had_samples_dropped, heads)) else ("--ungraded wrong",),
-        tasks=_tasks_of_groups([graded.group for graded in heads]),
+        np.array(ungraded) if any(ungraded) else None,
+        next(
+            (are for are, count_ungraded in zip(ares, ungraded, strict=True) if count_ungraded),
+            "left-out",
+        ),
+        np.stack([np.isin(width, places) for places in as_wrong])
+        if any(map(len, as_wrong))
+        else None,
+        options=() if any(had_dropped) else ("--ungraded wrong",),
+        tasks=tasks if len({*tasks}) > 1 else (),
     )
-
-
-def _without_samples(group: Group) -> Group:
-    return Group(group.id, group.prompt, (), step=group.step, more=group.more)
-
-
-def _had_samples_dropped(graded: Graded) -> bool:
-    """Return whether an evaluation of up to 0.7 lacks samples, which no option brings back."""
-    return "ungraded" in graded.group.more
-
-
-def _tasks_of_groups(groups: Sequence[Group]) -> tuple[str, ...]:
-    tasks = tuple(str(group.more.get("task") or "") for group in groups)
-    return tasks if len({*tasks}) > 1 else ()
-
-
-def _ids_of_groups(groups: Sequence[Group]) -> tuple[str, ...]:
-    """Return what names the problems: in a log of training, ids name a group of one run."""
-    prompts = tuple(group.prompt for group in groups)
-    is_training = all(group.step is not None for group in groups)
-    if is_training and len(set(prompts)) == len(prompts):
-        return prompts
-    return tuple(group.id for group in groups)
 
 
 def contradiction(evaluation: Evaluation) -> str:

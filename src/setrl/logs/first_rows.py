@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from setrl.logs.field_values import all_are, plain_name
-from setrl.logs.records import Record
+from setrl.logs.paths import Record
 from setrl.samples.conversation import is_messages
 
 Column = Mapping[int, Any]  # the place of an object among the first → its value

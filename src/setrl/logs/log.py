@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from setrl.logs.field_table import STRATEGIES
 from setrl.logs.options import LOSS, LogOptions
+from setrl.logs.paths import Record
 from setrl.logs.recognition import SNIFFED, OddValueError, recognise
-from setrl.logs.records import OwnReader, Record, is_record
+from setrl.logs.records import OwnReader, is_record
 from setrl.logs.roles import FieldNames
 from setrl.logs.row_reader import UNUSABLE, Item, RowReader, explained
-from setrl.logs.rows import Row, Rows
+from setrl.logs.rows import Batch, Rows
 from setrl.logs.strategies import DEGENERATE_NOTE, MarksOf100
 from setrl.logs.task_fields import numbers_of_pairs
 from setrl.samples.types import Group
@@ -33,7 +34,6 @@ from setrl.support.errors import ConfigError, DataError
 from setrl.support.files.progress import watched
 from setrl.support.wording import count
 
-BATCH = 1_000  # rows that are looked at together
 CHUNK = 2**18  # bytes of groups that are read together
 
 
@@ -82,7 +82,7 @@ class Log:
             self._read_groups_in_chunks(), f"read {self.path.name}", len(self), unit="problem"
         ):
             self._largest_size = max(self._largest_size, len(group))
-            self._marks.add([sample.strategy for sample in group.samples])
+            self._marks.add(group.column("strategy"))
             yield group
 
     def _read_groups_in_chunks(self) -> Iterator[Group]:
@@ -176,8 +176,7 @@ class Log:
 
     def index(
         self,
-        first: Sequence[Row],
-        rest: Iterator[Row],
+        batches: Iterable[Batch],
         seen: Callable[[int], object] | None = None,
     ) -> None:
         """Find where the samples of each problem are; tell `seen` now and then what is read.
@@ -187,14 +186,12 @@ class Log:
         """
         hashes, digests = array("q"), array("q")
         rows_of, items_of = array("I"), array("I")
-        for rows in _batch_rows(chain(first, rest)):
+        for records, of_records in batches:
             if seen is not None:
                 seen(self.rows.place)
-            numbers = range(len(digests), len(digests) + len(rows))
-            names, of_row, item_places = self._locate_objects(
-                numbers, [record for record, _ in rows]
-            )
-            digests.extend(digest for _, digest in rows)
+            numbers = range(len(digests), len(digests) + len(records))
+            names, of_row, item_places = self._locate_objects(numbers, records)
+            digests.extend(of_records)
             hashes.extend(map(hash, names))
             rows_of.extend(of_row)
             items_of.extend(item_places)
@@ -342,23 +339,26 @@ def open_log(
         rows, given = Rows(path, options.allow_damaged), options.fields
     else:
         _refuse_verdict_words(options, f"{path} is a log of {tool}, whose verdicts are known")
-        records, given = tools.rows_of(tool, path, options, notes, as_logged)
-        rows = Rows(path, records=records)
-    scan = islice(rows.scan(), first)
-    start = list(islice(scan, SNIFFED))
+        of_tool, given = tools.rows_of(tool, path, options, notes, as_logged)
+        rows = Rows(path, records=of_tool)
+    scan = rows.scan() if first is None else _first_rows(rows.scan(), first)
+    start: list[Batch] = []
+    while sum(len(records) for records, _ in start) < SNIFFED and (batch := next(scan, None)):
+        start.append(batch)
     if not start:
         why = f" that can be read: {rows.damage_note}" if rows.damage else ""
         raise DataError(f"{path}: holds no rows{why}")
-    if tool is None and is_record(start[0][0]):
+    records = [record for batch, _ in start for record in batch][:SNIFFED]
+    if tool is None and is_record(records[0]):
         _refuse_field_names(path, given)
         _refuse_verdict_words(options, f"{path} is a file of setrl's own, whose verdicts are known")
         head = f"{path}: a file of setrl's own"
         log = Log(rows, OwnReader(path, rows.where, needs), head, options)
-        log.index(start, scan, seen)
+        log.index(chain(start, scan), seen)
         return log
     try:
         recognised = recognise(
-            [record for record, _ in start],
+            records,
             given,
             options.verify is not None,
             needs,
@@ -370,7 +370,7 @@ def open_log(
         reader = RowReader(recognised, reading, needs, rows.where)
         numbered = recognised.fields.sample_number is not None
         log = Log(rows, reader, "", options, numbered=numbered, source=tool or "jsonl")
-        log.index(start, scan, seen)
+        log.index(chain(start, scan), seen)
         recognised = reader.recognised
         taken = f"a log of {tool}" if tool else f"{recognised.shape}\n{recognised.table()}"
         log.head = f"{path}: {taken}"
@@ -385,18 +385,12 @@ def open_log(
     return log
 
 
-def _batch_rows(scan: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yield rows in lists; those before one that cannot be read come before the error."""
-    batch: list[Row] = []
-    try:
-        for row in scan:
-            batch.append(row)
-            if len(batch) == BATCH:
-                whole, batch = batch, []
-                yield whole
-    finally:
-        if batch:
-            yield batch
+def _first_rows(batches: Iterable[Batch], most: int) -> Iterator[Batch]:
+    for records, digests in batches:
+        yield records[:most], digests[:most]
+        most -= len(records)
+        if most <= 0:
+            return
 
 
 def _refuse_verdict_words(options: LogOptions, why: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from setrl.logs.records import Record
+from setrl.samples.values import read_all
 
+Record = dict[str, Any]
 MISSING: Final = object()  # in a column: the object has no such field
 KEY = "key"  # of a row in a mapping of lists: what the mapping calls it
 NUMBERS = frozenset((bool, int, float))  # of which True, 1 and 1.0 are equal, and read apart
@@ -151,7 +152,7 @@ class ReadOnce:
         """
         kinds = kinds_of(values)
         if len(kinds & NUMBERS) > 1 or list in kinds or dict in kinds:
-            return [self._read_one(value) for value in values]
+            return read_all(self._read_one, values)
         reading_of = self._readings.setdefault(kinds, {})
         try:
             return [reading_of[value] for value in values]

@@ -37,8 +37,7 @@ from setrl.logs.field_values import (
 )
 from setrl.logs.first_rows import FirstRows
 from setrl.logs.options import VerdictWords, hint
-from setrl.logs.paths import is_mapping_of_rows, unrolled
-from setrl.logs.records import Record
+from setrl.logs.paths import Record, is_mapping_of_rows, unrolled
 from setrl.logs.roles import SAME_IDS, FieldNames, Recognised
 from setrl.logs.task_fields import task_paths
 from setrl.samples.values import read_count, read_score

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from setrl.logs.log import Log
 from setrl.logs.options import Fate
-from setrl.logs.records import TEXTS_KEPT, Record, record_of
+from setrl.logs.paths import Record
+from setrl.logs.records import TEXTS_KEPT, record_of
 from setrl.samples.types import Group, Sample
 from setrl.support.errors import DataError
 from setrl.support.wording import count
@@ -71,13 +72,13 @@ def _grade_group(group: Group, log: Log) -> Graded:
     kept = group.samples if is_whole else [s for s in group.samples if s.correct is not None]
     as_wrong = [*facts.get("as_wrong", ()), *(places if are == "wrong" else ())]
     ungraded = facts.get("ungraded", 0) + len(places)
-    return Graded(group, kept, ungraded, are, as_wrong, _first_texts(kept))
+    texts = group.column("text") if is_whole else [sample.text for sample in kept]
+    return Graded(group, kept, ungraded, are, as_wrong, _first_texts(texts))
 
 
-def _first_texts(samples: Sequence[Sample]) -> list[str]:
+def _first_texts(texts: Sequence[str | None]) -> list[str]:
     """Return the texts of the first samples, up to one that is unknown."""
-    texts = (sample.text for sample in samples[:TEXTS_KEPT])
-    return [*takewhile(lambda text: text is not None, texts)]  # type: ignore[list-item]
+    return [*takewhile(lambda text: text is not None, texts[:TEXTS_KEPT])]  # type: ignore[list-item]
 
 
 def log_records(log: Log) -> Iterator[Record]:
@@ -102,7 +103,7 @@ def log_records(log: Log) -> Iterator[Record]:
         ungraded += group.column("correct").count(None)
         samples += len(group)
         yield record(
-            group.id, group.prompt, group.samples, _first_texts(group.samples),
+            group.id, group.prompt, group.samples, _first_texts(group.column("text")),
             split=split, source=log.source, **given,
         )  # fmt: skip
     if ungraded == samples:

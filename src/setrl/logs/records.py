@@ -23,20 +23,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from setrl.logs.field_table import ROLES
 from setrl.logs.field_values import text_of
+from setrl.logs.paths import ReadOnce, Record
 from setrl.logs.settings import NAMES, count_settings
 from setrl.samples.columns import KEYS
-from setrl.samples.types import Group, Sample, with_outcomes
+from setrl.samples.types import Group, SampleColumns, outcomes_of
 from setrl.samples.values import DEGENERATE, Label, read_all, read_count, read_label, read_outcome
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines
 from setrl.support.wording import plural
-
-Record = dict[str, Any]
 
 SCHEMA_VERSION = 2
 EARLIER = (1,)  # versions that are read, too
@@ -174,62 +174,96 @@ def group_of(
         DataError: If a column holds what it must not.
     """
     try:
-        columns = _read_columns(record, has_strategies)
-        step = (
-            None if record.get("step") is None else _read_value("step", read_count, record["step"])
-        )
+        [group] = groups_of([record], _read_once, has_strategies, [rows])
     except ValueError as error:
         raise DataError(f"{where}: {error}") from None
-    samples = _samples_of_columns(columns, record)
-    why = _why_unjudged(record)
+    return group
+
+
+def groups_of(
+    records: Sequence[Record],
+    reader_of: Callable[[str, str], Callable[[list[Any]], list[Any]]],
+    has_strategies: bool,
+    rows: Sequence[tuple[int, ...]],
+) -> list[Group]:
+    """Return the groups of records that are checked; a column of all of them is read at once.
+
+    Args:
+        records: The records.
+        reader_of: Key of a sample and name of its column → what reads such columns.
+        has_strategies: Whether anybody has read strategies.
+        rows: The numbers of the lines of each.
+
+    Raises:
+        ValueError: If a column holds what it must not.
+    """
+    each = _read_columns(records, reader_of)
+    return [*map(_make_group, records, each, [has_strategies] * len(records), rows)]
+
+
+def _read_once(key: str, name: str) -> ReadOnce:
+    """Return what reads the columns of a key, and calls them by their name in errors."""
+    return ReadOnce(READERS[key], name)
+
+
+def _read_columns(
+    records: Sequence[Record],
+    reader_of: Callable[[str, str], Callable[[list[Any]], list[Any]]],
+) -> list[dict[str, list[Any]]]:
+    """Return the columns of each record, read: key of a sample → a value of each sample."""
+    each: list[dict[str, list[Any]]] = [{} for _ in records]
+    for key, name in COLUMN_OF.items():
+        places_of: dict[str, list[int]] = {}  # name of the column → the records that have it
+        for place, record in enumerate(records):
+            source = (strategies_of(record) or name) if key == "strategy" else name
+            if source in record and key != "text":
+                places_of.setdefault(source, []).append(place)
+        for source, places in places_of.items():
+            values = [*chain.from_iterable(records[place][source] for place in places)]
+            rest = iter(reader_of(key, source)(values) if key in READERS else values)
+            for place in places:
+                each[place][key] = [*islice(rest, records[place]["n"])]
+    return each
+
+
+def _make_group(
+    record: Record, columns: dict[str, list[Any]], has_strategies: bool, rows: tuple[int, ...]
+) -> Group:
+    size, texts = record["n"], record.get("texts")
+    why, gold, step = _why_unjudged(record), record.get("gold"), record.get("step")
+    if not has_strategies or why:
+        columns.pop("strategy", None)
+    if texts:
+        columns["text"] = [*texts, *[None] * (size - len(texts))]
+    if "correct" not in columns:
+        columns["correct"] = outcomes_of(columns["reward"])
+    elif "reward" not in columns:
+        correct = columns["correct"]
+        columns["reward"] = [None if outcome is None else float(outcome) for outcome in correct]
+    if more := _further_fields(columns, record):
+        columns["more"] = more
     return Group(
         problem_of(record),
         str(record["prompt"]),
-        samples if "correct" in record else with_outcomes(samples),
-        text_of(record.get("gold")),
-        step,
+        SampleColumns(size, columns),
+        None if gold is None else text_of(gold),
+        None if step is None else _read_value("step", read_count, step),
         rows,
         notes=(f"The strategies are unknown: {why}.",) if why else (),
         more={key: record[key] for key in (*UNGRADED, "task") if key in record},
     )
 
 
-def _read_columns(record: Mapping[str, Any], has_strategies: bool) -> dict[str, list[Any]]:
-    """Return the columns of a record, read: key of a sample → a value of each sample."""
-    columns = {"text": [*(record.get("texts") or ())]}
-    columns["text"] += [None] * (record["n"] - len(columns["text"]))
-    for key, name in COLUMN_OF.items():
-        source = strategies_of(record) or name if key == "strategy" else name
-        if source in record and key != "text":
-            read = READERS.get(key)
-            column = record[source]
-            columns[key] = column if read is None else read_each(source, read, column)
-    if not has_strategies or _why_unjudged(record):
-        columns.pop("strategy", None)
-    if "reward" not in columns:
-        columns["reward"] = read_each("correct", ROLES["reward"].read, record["correct"])
-    return columns
-
-
-def _samples_of_columns(
+def _further_fields(
     columns: Mapping[str, list[Any]], record: Mapping[str, Any]
-) -> tuple[Sample, ...]:
-    size = record["n"]
-    made = {**columns, "turns": [()] * size, "more": _further_fields(columns, record)}
-    of_samples = (made.get(key, [None] * size) for key in Sample._fields)
-    return tuple(map(Sample._make, zip(*of_samples, strict=True)))
-
-
-def _further_fields(columns: Mapping[str, list[Any]], record: Mapping[str, Any]) -> list[Any]:
-    """Return the further fields of each sample; None where it has none."""
+) -> list[dict[str, Any]]:
+    """Return the further fields of each sample; nothing where no sample has one."""
     further = {key: columns[key] for key in FURTHER if key in columns}
     counterfactuals = record.get(COUNTERFACTUAL) or {}
-    if not further and not counterfactuals:
-        return [None] * record["n"]
     return [
         {key: values[i] for key, values in further.items()}
         | {COUNTERFACTUAL: {name: values[i] for name, values in counterfactuals.items()}}
-        for i in range(record["n"])
+        for i in range(record["n"] if further or counterfactuals else 0)
     ]
 
 
@@ -238,6 +272,15 @@ def _why_unjudged(record: Mapping[str, Any]) -> Any:
     judged = record.get("judged")
     judged = judged.get("strategy") if isinstance(judged, dict) else None
     return judged.get("unknown") if isinstance(judged, dict) else None
+
+
+def _has_labels(record: Record) -> bool:
+    """Return whether somebody has read strategies of a group."""
+    source = strategies_of(record)
+    labels = {*read_each(source, read_label, record[source])} - {None} if source else set()
+    # Until version 2, −1 was also written where nobody had read strategies.
+    is_read = record["schema_version"] > 1 or "judged" in record or "read" in record
+    return bool(labels if is_read else labels - {DEGENERATE})
 
 
 def read_each(name: str, read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
@@ -306,7 +349,9 @@ class OwnReader:
     def __init__(self, path: Path, where: Callable[[int], str], needs: Collection[str]):
         self._path, self._where, self._needs = path, where, needs
         self._has_strategies = False
+        self._readers: dict[tuple[str, str], ReadOnce] = {}
         self._keys: set[str] | None = None
+        self._settings_of: dict[tuple[str, ...], list[str]] = {}
         self.settings: dict[str, Counter[str]] = {}
         self.counted: Counter[str] = Counter()
 
@@ -339,25 +384,27 @@ class OwnReader:
         records = [
             checked(record, self._where(row)) for row, record in zip(rows, objects, strict=True)
         ]
-        for record in records:
-            self._note_keys_and_labels(record)
+        keys_of = [*map(tuple, records)]  # which are the same in most lines
+        for keys in keys_of:
+            if keys not in self._settings_of:
+                self._settings_of[keys] = self._note_keys(set(keys))
+        count_settings(
+            self.settings,
+            ((key, record[key])
+             for record, keys in zip(records, keys_of, strict=True)
+             for key in self._settings_of[keys]),
+        )  # fmt: skip
+        self._has_strategies = self._has_strategies or any(map(_has_labels, records))
         return [*map(problem_of, records)]
 
-    def _note_keys_and_labels(self, record: Record) -> None:
-        """Look at the keys that all lines or none must have, and for strategies."""
-        keys = record.keys() & set(COLUMN_OF.values()) - {"strategies"}
-        self._keys = keys if self._keys is None else self._keys
-        if some := (keys ^ self._keys) & set(ALL_OR_NONE):
+    def _note_keys(self, keys: set[str]) -> list[str]:
+        """Look at the keys that all lines or none must have; return the settings among them."""
+        names = keys & set(COLUMN_OF.values()) - {"strategies"}
+        self._keys = names if self._keys is None else self._keys
+        if some := (names ^ self._keys) & set(ALL_OR_NONE):
             raise ValueError(f"only some lines have {min(some)!r}: all or none must")
-        self._keys &= keys
-        named = (key for key in NAMES if not (key == "split" and "source" in record))
-        count_settings(self.settings, ((key, record[key]) for key in named if key in record))
-        source = strategies_of(record)
-        if source is not None and not self._has_strategies:
-            labels = {*read_each(source, read_label, record[source])} - {None}
-            # Until version 2, −1 was also written where nobody had read strategies.
-            is_read = record["schema_version"] > 1 or "judged" in record or "read" in record
-            self._has_strategies = bool(labels if is_read else labels - {DEGENERATE})
+        self._keys &= names
+        return [key for key in NAMES if key in keys and not (key == "split" and "source" in keys)]
 
     def size(self, item: Record) -> int | None:
         """Return how many samples a problem has."""
@@ -369,16 +416,23 @@ class OwnReader:
         Raises:
             DataError: If texts are needed, and the file has not kept all of them.
         """
-        return [self._group_of_line(*items[0]) for items in chunk]
+        rows, records = zip(*(items[0] for items in chunk), strict=True)
+        records = tuple(in_columns(record, str(self._path)) for record in records)
+        for row, record in zip(rows, records, strict=True) if "text" in self._needs else ():
+            self._refuse_few_texts(row, record)
+        try:
+            return groups_of(records, self._reader_of, self._has_strategies, [*zip(rows)])
+        except ValueError as error:  # of one of them; the log then asks for them one by one
+            raise DataError(f"{self._where(rows[0])}: {error}") from None
 
-    def _group_of_line(self, row: int, record: Record) -> Group:
-        where = self._where(row)
-        record = in_columns(record, where)
+    def _reader_of(self, key: str, name: str) -> ReadOnce:
+        return self._readers.setdefault((key, name), _read_once(key, name))
+
+    def _refuse_few_texts(self, row: int, record: Record) -> None:
         texts = len(record.get("texts") or ())
-        if "text" in self._needs and texts < record["n"]:
-            raise DataError(f"{where}: holds the texts of {texts} of its {record['n']} samples:"
-                            " give the log that it was made from")  # fmt: skip
-        return group_of(record, where, self._has_strategies, (row,))
+        if texts < record["n"]:
+            raise DataError(f"{self._where(row)}: holds the texts of {texts} of its {record['n']} "
+                            "samples: give the log that it was made from")  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return nothing: the file says all that it holds."""

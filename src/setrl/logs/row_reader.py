@@ -6,21 +6,30 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, compress, islice, repeat
+from itertools import accumulate, chain, compress, islice, pairwise, repeat
 from typing import Any, NamedTuple
 
 from setrl.logs.field_table import ROLES
 from setrl.logs.grades import Grades
 from setrl.logs.options import LogOptions
-from setrl.logs.paths import MISSING, ReadOnce, column, kinds_of, unrolled, value_at, whole_column
+from setrl.logs.paths import (
+    MISSING,
+    ReadOnce,
+    Record,
+    column,
+    kinds_of,
+    unrolled,
+    value_at,
+    whole_column,
+)
 from setrl.logs.recognition import names_prompt
-from setrl.logs.records import FURTHER, Record
+from setrl.logs.records import FURTHER
 from setrl.logs.roles import Recognised
 from setrl.logs.settings import count_settings, setting_of
 from setrl.logs.strategies import strategy_of
 from setrl.logs.task_fields import Hashes, TaskFields, task_of, task_paths, task_texts
 from setrl.samples.conversation import is_messages, message_text
-from setrl.samples.types import Group, Sample
+from setrl.samples.types import Group, Sample, SampleColumns
 from setrl.samples.values import (
     is_same,
     read_count,
@@ -225,11 +234,15 @@ class RowReader:
         if self.recognised.has_counts:
             return [*map(_make_group, abouts, chunk, map(self._samples_from_counts, chunk))]
         golds = [about.gold for about, items in zip(abouts, chunk, strict=True) for _ in items]
-        all_samples, size_of = self._read_samples(rows, objects, golds)
-        samples, sizes = iter(all_samples), iter(size_of)
-        each = [[*islice(samples, sum(islice(sizes, len(items))))] for items in chunk]
+        columns, size_of = self._read_samples(rows, objects, golds)
+        sizes = iter(size_of)
+        ends = [*accumulate((sum(islice(sizes, len(items))) for items in chunk), initial=0)]
+        each: Iterable[Sequence[Sample]] = [
+            SampleColumns(end - start, {key: values[start:end] for key, values in columns.items()})
+            for start, end in pairwise(ends)
+        ]
         if self._verify is not None:
-            each = [*map(self._verify_samples, each, [about.gold for about in abouts])]
+            each = map(self._verify_samples, each, [about.gold for about in abouts])
         return [*map(_make_group, abouts, chunk, each)]
 
     def _describe_problem(self, items: Sequence[Item], heads: Sequence[tuple[Any, ...]]) -> About:
@@ -305,14 +318,14 @@ class RowReader:
 
     def _read_samples(
         self, rows: Sequence[int], objects: Sequence[Record], golds: Sequence[str | None]
-    ) -> tuple[list[Sample], Sequence[int]]:
-        """Return the samples of some objects, and how many each object holds.
+    ) -> tuple[Columns, Sequence[int]]:
+        """Return the columns of the samples of some objects, and how many each object holds.
 
         Where that fails, the objects are read one by one, to name the line.
         """
         try:
             columns, sizes = self._raw_columns(objects)
-            return self._make_samples(columns, sizes, golds), sizes
+            return self._read_columns(columns, sizes, golds), sizes
         except UNUSABLE as error:
             for row, item, gold in zip(rows, objects, golds, strict=True):
                 if len(objects) > 1:
@@ -366,10 +379,10 @@ class RowReader:
         size = next(iter(sizes.values()), 1)
         return {role: value if role in lists else [value] * size for role, value in row.items()}
 
-    def _make_samples(
+    def _read_columns(
         self, columns: Columns, sizes: Sequence[int], golds: Sequence[str | None]
-    ) -> list[Sample]:
-        """Return the samples whose raw values are given."""
+    ) -> Columns:
+        """Return the fields of the samples whose raw values are given."""
         unknown: list[Any] = [None] * sum(sizes)
         values_by_role = {
             role: self._reader_of[role](values)
@@ -387,25 +400,16 @@ class RowReader:
             )
         above = 0.5 if self.options.correct_above is None else self.options.correct_above
         correct = [None if score is None else score > above for score in scores]
-        texts, turns = (
-            _texts_and_turns(columns["text"]) if "text" in columns else (unknown, repeat(()))
-        )
-        strategies = values_by_role.get("strategy", unknown)
-        self.counted["unlabelled"] += strategies.count(None) if "strategy" in values_by_role else 0
-        parts = (
-            texts,
-            unknown if self.grades.is_graded else correct,
-            values_by_role.get("reward", scores),
-            strategies,
-            answers,
-            values_by_role.get("advantage", unknown),
-            turns,
-            _further_fields(columns, values_by_role),
-            values_by_role.get("tokens", unknown),
-        )
-        return [*map(Sample._make, zip(*parts, strict=False))]  # of which some never end
+        self.counted["unlabelled"] += values_by_role.get("strategy", []).count(None)
+        return {
+            "reward": scores,
+            **{role: values for role, values in values_by_role.items() if role not in FURTHER},
+            "correct": unknown if self.grades.is_graded else correct,
+            **(_texts_and_turns(columns["text"]) if "text" in columns else {}),
+            **_further_fields(columns, values_by_role),
+        }
 
-    def _samples_from_counts(self, items: Sequence[Item]) -> list[Sample]:
+    def _samples_from_counts(self, items: Sequence[Item]) -> Sequence[Sample]:
         """Return the samples of a problem of which only numbers are known."""
         row, item = items[0]
         try:
@@ -426,9 +430,9 @@ class RowReader:
             raise DataError(f"{self.where(items[1][0])}: the counts of a problem come twice: name "
                             "what identifies a problem with --group")  # fmt: skip
         good, bad = Sample(correct=True, reward=1.0), Sample(correct=False, reward=0.0)
-        return [good] * right + [bad] * (size - right)
+        return (good,) * right + (bad,) * (size - right)
 
-    def _verify_samples(self, samples: list[Sample], gold: str | None) -> list[Sample]:
+    def _verify_samples(self, samples: Sequence[Sample], gold: str | None) -> Sequence[Sample]:
         """Return the samples with the verifier's verdicts and answers; unknown without a gold."""
         assert self._verify is not None
         if gold is None:
@@ -439,13 +443,13 @@ class RowReader:
             self.counted["unfit"] += 1
             self._unusable_gold = self._unusable_gold or gold
             return samples
-        return [
+        return tuple(
             sample if _graded_text(sample) is None else
             sample._replace(correct=reading.correct, answer=reading.answer,
                             reward=sample.reward if "reward" in self.paths else
                             float(reading.correct))
             for sample, reading in zip(samples, readings, strict=True)
-        ]  # fmt: skip
+        )  # fmt: skip
 
     def size(self, item: Record) -> int | None:
         """Return how many samples the lists or counts of an object hold; None for one sample."""
@@ -506,7 +510,7 @@ def _number_or_minus_1(value: Any) -> int:
 def _make_group(about: About, items: Sequence[Item], samples: Sequence[Sample]) -> Group:
     rows = tuple(dict.fromkeys(row for row, _ in items))
     extra = {} if about.task is None else {"task": about.task}
-    return Group(about.name, about.prompt, tuple(samples), about.gold, about.step, rows, more=extra)
+    return Group(about.name, about.prompt, samples, about.gold, about.step, rows, more=extra)
 
 
 def _score_by_answer(answer: str | None, gold: str | None) -> float | None:
@@ -518,14 +522,12 @@ def _graded_text(sample: Sample) -> str | None:
     return sample.last_text if sample.answer is None else f"\\boxed{{{sample.answer}}}"
 
 
-def _texts_and_turns(
-    values: Sequence[Any],
-) -> tuple[Sequence[str | None], Iterable[tuple[Any, ...]]]:
+def _texts_and_turns(values: list[Any]) -> Columns:
     """Return texts, and the messages of those that are conversations."""
-    if kinds_of(values) == {str}:
-        return values, repeat(())
-    texts, turns = zip(*map(_text_and_turns, values), strict=True) if values else ((), ())
-    return texts, turns
+    if kinds_of(values) <= {str}:
+        return {"text": values}
+    texts, turns = zip(*map(_text_and_turns, values), strict=True)
+    return {"text": [*texts], "turns": [*turns]}
 
 
 def _text_and_turns(value: Any) -> tuple[str | None, tuple[Any, ...]]:
@@ -540,15 +542,14 @@ def _text_and_turns(value: Any) -> tuple[str | None, tuple[Any, ...]]:
     return Sample.of(value)[0], tuple(value)
 
 
-def _further_fields(columns: Columns, values_by_role: Columns) -> Iterable[dict[str, Any] | None]:
-    """Return the further fields of each sample; None where it has none."""
+def _further_fields(columns: Columns, values_by_role: Columns) -> Columns:
+    """Return the further fields of each sample, if any has one; None where it has none."""
     roles = [role for role in FURTHER if role in columns]
-    if not roles:
-        return repeat(None)
-    return [
+    more = [
         {role: values_by_role[role][i] for role in roles if columns[role][i] is not MISSING} or None
-        for i in range(len(columns[roles[0]]))
+        for i in range(len(columns[roles[0]]) if roles else 0)
     ]
+    return {"more": more} if roles else {}
 
 
 def _is_list(value: Any) -> bool:

@@ -15,6 +15,7 @@ import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -29,7 +30,10 @@ from setrl.support.files.progress import watched
 from setrl.support.wording import count
 
 Row = tuple[dict[str, Any], int]  # an object of a file, and a number that is equal for equal rows
+Batch = tuple[list[dict[str, Any]], list[int]]  # the same of adjacent rows
 
+BLOCK = 2**18  # bytes of lines that are parsed together
+BATCH = 1_000  # rows that are handed on together, where they are read one by one
 
 OF_ONE_COLUMN = {".csv": ",", ".tsv": "\t"}  # ending of a table → its separator, which it lacks
 
@@ -79,8 +83,10 @@ class Rows:
         """The byte at which the last row begins that was read."""
         return self._places[-1] if self._places else 0
 
-    def scan(self) -> Iterator[Row]:
+    def scan(self) -> Iterator[Batch]:
         """Read all rows, in order and once, and remember where each begins.
+
+        Rows before one that cannot be read come before the error.
 
         Raises:
             DataError: Naming the file, and the line that is not an object.
@@ -131,21 +137,24 @@ class Rows:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """The bytes of each row."""
-        return np.diff([*self._places, self._end])
+        return np.diff(np.array(self._places), append=self._end)
 
     def where(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
-        is_lines = self._copy is None or ".jsonl" in self.path.suffixes
-        return f"{self.path}{':' if is_lines else ', row '}{self._numbers[row]}"
+        if self._copy is None:
+            return f"{self.path}:{self._numbers[row]}"
+        return (
+            f"{self.path}{':' if '.jsonl' in self.path.suffixes else ', row '}{self._numbers[row]}"
+        )
 
-    def _read_pipe(self) -> Iterator[Row]:
+    def _read_pipe(self) -> Iterator[Batch]:
         """Read a pipe, which gives its bytes only once."""
         with self.path.open("rb") as pipe, tempfile.TemporaryFile() as whole:
             shutil.copyfileobj(pipe, whole)
             whole.seek(0)
             yield from self._read_text(cast("BinaryIO", whole), is_copied=True)
 
-    def _read_text(self, file: BinaryIO, is_copied: bool) -> Iterator[Row]:
+    def _read_text(self, file: BinaryIO, is_copied: bool) -> Iterator[Batch]:
         try:
             with file:
                 start = file.read(OPENING)
@@ -165,8 +174,24 @@ class Rows:
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
-    def _read_lines(self, file: BinaryIO, end: int, copy: BinaryIO | None) -> Iterator[Row]:
-        for number, line in enumerate(file, start=1):
+    def _read_lines(self, file: BinaryIO, place: int, copy: BinaryIO | None) -> Iterator[Batch]:
+        number = 1
+        while lines := file.readlines(BLOCK):
+            contents = [*map(bytes.strip, lines)]
+            records = json_lines.parse_together(contents)
+            if records is None:
+                yield from _in_batches(self._read_each_line(lines, number, place, copy))
+            else:
+                self._remember_places(number, place, lines, copy)
+                yield records, [*map(hash, contents)]
+            number += len(lines)
+            place += sum(map(len, lines))
+
+    def _read_each_line(
+        self, lines: Sequence[bytes], first: int, end: int, copy: BinaryIO | None
+    ) -> Iterator[Row]:
+        """Yield the rows of some lines; name a line that cannot be read, or leave it out."""
+        for number, line in enumerate(lines, start=first):
             start, end = end, end + len(line)
             if not (content := line.strip()):
                 continue
@@ -180,21 +205,19 @@ class Rows:
                     raise DataError(f"{where}: {error}{seems}{self._remedy}") from None
                 self.damage.append(f"line {number} {error}")
                 continue
-            if copy is not None:
-                start = self._end
-                copy.seek(start)  # a reader may have moved it
-                copy.write(line)
-            self._remember_place(number, start, line)
+            self._remember_places(number, start, [line], copy)
             yield record, hash(content)
 
-    def _copy_rows(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
+    def _copy_rows(self, numbered: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Batch]:
         """Copy rows to a temporary file while they are read."""
-        copy = self._open_copy()
+        return _in_batches(self._copy_each_row(numbered, self._open_copy()))
+
+    def _copy_each_row(
+        self, numbered: Iterable[tuple[int, dict[str, Any]]], copy: BinaryIO
+    ) -> Iterator[Row]:
         for number, record in numbered:
             line = json.dumps(record, default=_as_json_value).encode() + b"\n"
-            copy.seek(self._end)  # a reader may have moved it
-            copy.write(line)
-            self._remember_place(number, self._end, line)
+            self._remember_places(number, 0, [line], copy)
             yield record, hash(line)
 
     def _open_copy(self) -> BinaryIO:
@@ -202,10 +225,35 @@ class Rows:
         weakref.finalize(self, copy.close)
         return copy
 
-    def _remember_place(self, number: int, place: int, line: bytes) -> None:
-        self._numbers.append(number)
-        self._places.append(place)
-        self._end = place + len(line)
+    def _remember_places(
+        self, number: int, place: int, lines: Sequence[bytes], copy: BinaryIO | None
+    ) -> None:
+        """Remember where adjacent lines begin, in the file or in its copy."""
+        if copy is not None:
+            place = self._end
+            copy.seek(place)  # a reader may have moved it
+            copy.writelines(lines)
+        *places, self._end = accumulate(map(len, lines), initial=place)
+        self._places.extend(places)
+        self._numbers.extend(range(number, number + len(lines)))
+
+
+def _in_batches(rows: Iterator[Row]) -> Iterator[Batch]:
+    """Yield rows in lists; those before one that cannot be read come before the error."""
+    batch: list[Row] = []
+    try:
+        for row in rows:
+            batch.append(row)
+            if len(batch) == BATCH:
+                whole, batch = batch, []
+                yield _as_batch(whole)
+    finally:
+        if batch:
+            yield _as_batch(batch)
+
+
+def _as_batch(rows: Sequence[Row]) -> Batch:
+    return [record for record, _ in rows], [digest for _, digest in rows]
 
 
 def _as_json_value(value: Any) -> Any:

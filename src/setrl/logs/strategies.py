@@ -49,6 +49,8 @@ class MarksOf100:
 
     def add(self, labels: Sequence[Label]) -> None:
         """Take the labels of a group into account."""
+        if not self._possible:
+            return
         distinct = {*labels} - {None, DEGENERATE}
         others = distinct - {POLY_EPO_DEGENERATE}
         if any(

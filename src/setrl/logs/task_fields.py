@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setrl.logs.field_values import text_of
-from setrl.logs.paths import column
-from setrl.logs.records import Record
+from setrl.logs.paths import Record, column
 from setrl.logs.settings import OF_A_TASK, setting_of
 
 Hashes = NDArray[np.int64]

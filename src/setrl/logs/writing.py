@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from setrl.logs.log import Log
-from setrl.logs.paths import value_at
+from setrl.logs.paths import Record, value_at
 from setrl.logs.recognition import SNIFFED
-from setrl.logs.records import Record
 from setrl.support.errors import DataError
 from setrl.support.files import json_lines, json_text
 from setrl.support.wording import plural

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 from setrl.samples.conversation import Message, Text, message_text, sample_text
@@ -60,6 +59,46 @@ class Sample(NamedTuple):  # made in a third of a frozen dataclass's time, a mil
         return message_text(self.turns[-1]) if self.turns else self.text
 
 
+class SampleColumns(Sequence[Sample]):
+    """The samples of a group as columns, as logs are read: a sample is made when it is asked for.
+
+    Args:
+        size: How many samples there are.
+        columns: Field of a sample → its values; a field that is not there is unknown.
+    """
+
+    def __init__(self, size: int, columns: Mapping[str, list[Any]]):
+        self._size, self._columns = size, columns
+
+    def column(self, key: str) -> list[Any]:
+        """Return a field of every sample, or one of the further fields; None is unknown."""
+        if key in self._columns:
+            return self._columns[key]
+        if key in Sample._fields:
+            return [Sample._field_defaults[key]] * self._size
+        return [None if more is None else more.get(key) for more in self.column("more")]
+
+    @cached_property
+    def _samples(self) -> tuple[Sample, ...]:
+        columns = map(self.column, Sample._fields)
+        return tuple(map(Sample._make, zip(*columns, strict=True)))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._samples[place]
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self._samples)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._samples == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._samples)
+
+
 @dataclass(frozen=True)
 class Group:
     """The samples of one problem.
@@ -78,7 +117,7 @@ class Group:
 
     id: str
     prompt: str
-    samples: tuple[Sample, ...]
+    samples: Sequence[Sample]
     gold: str | None = None
     step: int | None = None
     rows: tuple[int, ...] = ()
@@ -102,35 +141,41 @@ class Group:
 
     def column(self, key: str) -> list[Any]:
         """Return a field of every sample, or one of the further fields; None is unknown."""
-        if key in Sample._fields:
-            return [*map(itemgetter(Sample._fields.index(key)), self.samples)]
+        if isinstance(self.samples, SampleColumns):
+            return self.samples.column(key)
         return [sample.value(key) for sample in self.samples]
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The texts of the samples, empty where one is unknown: a judge sees no such sample."""
-        return tuple(sample.text or "" for sample in self.samples)
+        return tuple(text or "" for text in self.column("text"))
 
 
 def with_outcomes(samples: Sequence[Sample], above: float | None = None) -> tuple[Sample, ...]:
     """Return samples whose rewards say which are correct, unless the log says it itself.
 
-    Samples with a reward above a threshold are correct. Without one, rewards say it only if all
-    known ones of the group are 0 and 1.
-
     >>> graded, plain = [Sample(reward=1.0), Sample(reward=0.4)], [Sample(reward=1.0), Sample()]
     >>> [one.correct for one in (*with_outcomes(graded), *with_outcomes(plain))]
     [None, None, True, None]
     """
-    rewards = [sample.reward for sample in samples if sample.reward is not None]
-    is_clear = above is not None or all(map(is_outcome, rewards))
-    if not is_clear or any(sample.correct is not None for sample in samples):
+    if any(sample.correct is not None for sample in samples):
         return tuple(samples)
-    least = 0.5 if above is None else above
+    outcomes = outcomes_of([sample.reward for sample in samples], above)
     return tuple(
-        sample if sample.reward is None else sample._replace(correct=sample.reward > least)
-        for sample in samples
+        sample._replace(correct=correct) for sample, correct in zip(samples, outcomes, strict=True)
     )
+
+
+def outcomes_of(rewards: Sequence[float | None], above: float | None = None) -> list[bool | None]:
+    """Return which samples of a group are correct, by their rewards; None where that is not known.
+
+    Samples with a reward above a threshold are correct. Without one, rewards say it only if all
+    known ones of the group are 0 and 1.
+    """
+    if above is None and not all(reward is None or is_outcome(reward) for reward in rewards):
+        return [None] * len(rewards)
+    least = 0.5 if above is None else above
+    return [None if reward is None else reward > least for reward in rewards]
 
 
 def against(sample: Sample) -> float:

@@ -82,7 +82,8 @@ def read_file(path: Path) -> ProblemTable:
 @lru_cache(maxsize=8)
 def _read_unchanged_file(path: Path, _changed: int, size: int) -> ProblemTable:
     rows = Rows(path, remedy="")
-    records = [row for row, _ in rows.scan()] if size else []  # whose split says so
+    scan = rows.scan() if size else ()  # the split of an empty file says so
+    records = [record for batch, _ in scan for record in batch]
     return ProblemTable(str(path), tuple((rows.where(i), row) for i, row in enumerate(records)))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from setrl.logs.field_values import text_of
 from setrl.logs.importers.importing import ALL_FIELDS, LogReader, field, number, reading, whole
 from setrl.logs.options import LogOptions
-from setrl.logs.records import Record
+from setrl.logs.paths import Record
 from setrl.logs.strategies import strategy_of
 from setrl.samples.types import Group, Sample
 from setrl.samples.values import read_answer, read_tokens

@@ -6,7 +6,7 @@ import codecs
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -23,6 +23,7 @@ ARRAY = re.compile(rb"\s*\[\s*([{]|$)")  # of objects; other lists are refused a
 
 SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 KEY = re.compile(rb'"\s*:')  # the end of a key, or of a string that looks like one
+BETWEEN = os.urandom(8).hex()  # a text between lines that are parsed together; no file holds it
 
 
 class TornError(DataError):
@@ -151,6 +152,27 @@ def parse(line: bytes) -> dict[str, Any]:
     return record
 
 
+def parse_together(lines: Sequence[bytes]) -> list[dict[str, Any]] | None:
+    """Parse the objects of lines at once, in a third of the time of `json.loads` of each.
+
+    Returns:
+        The objects; None if a line is not an object, or names a key twice. `parse` and
+        `refuse_double_keys` then say which line.
+    """
+    text = b"[%b]" % (b',"%b",' % BETWEEN.encode()).join(lines)
+    try:
+        values = json.loads(text.decode("utf-8"))
+        records = values[::2]
+        # Two halves of an object on two lines would swallow what stands between them.
+        if values[1::2] != [BETWEEN] * (len(lines) - 1) or {*map(type, records)} != {dict}:
+            return None
+        if _may_have_double_keys(text, sum(map(len, records))):
+            json.loads(text.decode("utf-8"), object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        return None
+    return records
+
+
 def parse_again(lines: Iterable[bytes]) -> list[dict[str, Any]]:
     """Parse the objects of lines that `parse` has read before, in half of its time."""
     return json.loads(b"[%b]" % b",".join(lines))
@@ -162,8 +184,13 @@ def refuse_double_keys(line: bytes, record: dict[str, Any]) -> None:
     Raises:
         ValueError: Naming the key.
     """
-    if line.count(b":") > len(record) < len(KEY.findall(line)):  # or an object or string is inside
+    if _may_have_double_keys(line, len(record)):
         json.loads(line.decode("utf-8"), object_pairs_hook=once)
+
+
+def _may_have_double_keys(text: bytes, known: int) -> bool:
+    """Return whether a text has more keys than are known, or has objects or keys inside others."""
+    return text.count(b":") > known < len(KEY.findall(text))
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

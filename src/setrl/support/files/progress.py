@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import count
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -16,6 +15,7 @@ ON_A_TERMINAL = {"mininterval": 0.5, "maxinterval": 10.0}
 IN_A_LOG = {"mininterval": 30.0, "maxinterval": 30.0}
 
 
+STEP = 100_000  # bytes after which the bar moves
 SOON = 3.0  # seconds after which people want to know how long it will take
 WATCHED: ContextVar[bool] = ContextVar("WATCHED", default=False)
 """Whether somebody looks: in commands; the library and its threads are silent."""
@@ -53,12 +53,11 @@ def watched(
         return
     scaled = {"unit": "B", "unit_scale": True} if at else {"unit": f" {unit}"}
     with progress_bar(True, desc=what, total=total, delay=SOON, leave=False, **scaled) as bar:
-        for number, item in zip(count(), items):
+        for item in items:
             yield item
-            if at is None:
-                bar.update()
-            elif number % 1000 == 0:
-                bar.update(at() - bar.n)
+            done = 1 if at is None else at() - bar.n
+            if at is None or done >= STEP:
+                bar.update(done)
 
 
 def progress_bar(show: bool, **options: Any) -> Any:

@@ -16,7 +16,8 @@ from setrl.logs.importers.importing import LogReader, merged
 from setrl.logs.importers.tools import READERS
 from setrl.logs.log import Log, open_log
 from setrl.logs.options import LogOptions
-from setrl.logs.records import COLUMN_OF, Record, checked, group_of
+from setrl.logs.paths import Record
+from setrl.logs.records import COLUMN_OF, checked, group_of
 from setrl.logs.writing import credit_record, is_of_method
 from setrl.samples.types import Group, with_outcomes
 from setrl.show.lab.view.credit import Origin
