@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from math import factorial, gcd, lcm, prod
 
@@ -180,6 +180,7 @@ def all_sets(num: int, size: int) -> Design:
 def deviation(score: Score, size: int) -> Credit:
     """u − U."""
 
+    @cache
     def credit(group: Actions) -> list[Fraction]:
         means = group_means(score, group, size)
         return [u - means.U for u in means.u]
@@ -200,6 +201,7 @@ def gain(score: Score, size: int) -> Credit:
 def mixture(score: Score, size: int, c: Fraction) -> Credit:
     """u − c·v − (1−c)·w."""
 
+    @cache  # the same groups are drawn from every policy
     def credit(group: Actions) -> list[Fraction]:
         means = group_means(score, group, size)
         triples = zip(means.u, means.v, means.w, strict=True)
@@ -211,6 +213,7 @@ def mixture(score: Score, size: int, c: Fraction) -> Credit:
 def from_sets(score: Score, design: Design) -> Credit:
     """Σ_{G∋i} (f(G) − f̂) over the sets of a design, f̂ their mean, by index: Set RL note, Eq. 9."""
 
+    @cache
     def credit(group: Actions) -> list[Fraction]:
         scored = [(s, of_group(score, group)(s)) for s in design]
         mean = average(f for _, f in scored)
@@ -256,18 +259,16 @@ def mean_estimate(
 
     `groups` is `ordered_draws` for a credit that depends on the order of the samples.
     """
-    total = [Fraction(0)] * len(policy)
-    for group, chance in groups(policy, num):
-        update = estimate(credit(group), group, policy)
-        total = [t + chance * g for t, g in zip(total, update, strict=True)]
-    return total
+    listed = list(groups(policy, num))
+    updates = (estimate(credit(group), group, policy) for group, _ in listed)
+    chances = [chance for _, chance in listed]
+    return [dot(chances, column) for column in zip(*updates, strict=True)]
 
 
 def trace_variance(credit: Credit, policy: Policy, num: int) -> Fraction:
     """E ‖g‖² − ‖E g‖² for the estimate g from one group of `num` samples."""
-    second = Fraction(0)
-    for group, chance in draws(policy, num):
-        update = estimate(credit(group), group, policy)
-        second += chance * dot(update, update)
-    mean = mean_estimate(credit, policy, num)
-    return second - dot(mean, mean)
+    groups = draws(policy, num)
+    chances = [chance for _, chance in groups]
+    updates = [estimate(credit(group), group, policy) for group, _ in groups]
+    mean = [dot(chances, column) for column in zip(*updates, strict=True)]
+    return dot(chances, [dot(update, update) for update in updates]) - dot(mean, mean)

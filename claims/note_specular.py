@@ -95,16 +95,16 @@ def diminishing(p: Policy, count: int) -> Trials:
     "are one, in every case tried.",
     counterexample="f=differ, n=2, π=(1/14, 2/7, 2/7, 5/14), y=1, smallest=((3), (2))",
     tried="1 of 49 stated, 49 kind",
-    cases=[*supported(scores.differ(), 2), (policy(1, 4, 4, 5), 1)],
+    cases=[*supported(scores.DIFFER, 2), (policy(1, 4, 4, 5), 1)],
 )
 def smallest_specular(p: Policy, y: int) -> Trials:
     """There is only one smallest specular set, the strong one."""
-    found = list(speculars(scores.differ(), p, 2, y))
+    found = list(speculars(scores.DIFFER, p, 2, y))
     least = [x for x in found if len(x) == len(found[0])]
     if found:
         yield stated(len(least), f=scores.DIFFER, n=2, π=p, y=y, smallest=least)
         likeliest = others(p, y)[: len(least[0])]
-        yield kind(scaffold(scores.differ(), diminish(p, likeliest), 2, y) < 0)
+        yield kind(scaffold(scores.DIFFER, diminish(p, likeliest), 2, y) < 0)
 
 
 @claim(
@@ -190,7 +190,7 @@ def differ_scaffold() -> Trials:
     for size, p in product((2, 3, 4), [*policies(3, 8), *policies(4, 6)]):
         total = sum(q**size for q in p)
         for y, q in enumerate(p):
-            found = scaffold(scores.differ(), p, size, y)
+            found = scaffold(scores.DIFFER, p, size, y)
             below = q ** (size - 1) < total  # q < p*
             signs = (found > 0) == below and (found < 0) == (q ** (size - 1) > total)
             yield remark(signs)
@@ -221,15 +221,16 @@ def turning_point(size: int, others: int, h: Fraction) -> Trials:
     case = {"f": scores.DIFFER, "n": size, "others": others, "p*": root, "h": h}
     yield stated(same_side, **case, Λ=(below, there, above))
     yield kind(below > there == 0 > above)
-    step = Fraction(1, 1000)
-    values = [_even_rest(step * at, 2, 2) for at in range(1001)]
-    tops = [at for at in range(1, 1000) if _turns(*values[at - 1 : at + 2])]
-    yield shown(turns=[rounded(step * at, 3) for at in tops], grid=step)
+    if (size, others) == (2, 2):
+        step = Fraction(1, 1000)
+        values = [_even_rest(step * at, others, size) for at in range(1001)]
+        tops = [at for at in range(1, 1000) if _turns(*values[at - 1 : at + 2])]
+        yield shown(turns=[rounded(step * at, 3) for at in tops], grid=step)
 
 
 def _even_rest(p: Fraction, others: int, size: int) -> Fraction:
     """Λ(y^n) of f = 1{two members differ} where the other actions share the rest evenly."""
-    return scaffold(scores.differ(), (p, *[(1 - p) / others] * others), size, 0)
+    return scaffold(scores.DIFFER, (p, *[(1 - p) / others] * others), size, 0)
 
 
 def _turns(before: Fraction, value: Fraction, after: Fraction) -> bool:
@@ -275,12 +276,12 @@ def share_of_the_removed(p: Policy) -> Trials:
 def above_average() -> Trials:
     """After diminishing a specular set, ⟦π'(y) > 1/g⟧, where g is the size of the support ($q)."""
     for size in (2, 3):
-        for p, y in supported(scores.differ(), size):
-            for removed in speculars(scores.differ(), p, size, y):
+        for p, y in supported(scores.DIFFER, size):
+            for removed in speculars(scores.DIFFER, p, size, y):
                 after = diminish(p, removed)
                 support = sum(q > 0 for q in after)
                 yield stated(after[y] * support, n=size, π=p, X=removed, after=after[y])
-    yield remark(scaffold(scores.differ(), policy(7, 9, 4), 2, 0) == Fraction(21, 4000))
+    yield remark(scaffold(scores.DIFFER, policy(7, 9, 4), 2, 0) == Fraction(21, 4000))
 
 
 @claim(
@@ -300,14 +301,14 @@ def above_average() -> Trials:
 )
 def keep_the_likeliest(size: int) -> Trials:
     """A specular set X can be made smaller if the likeliest other actions stay in the support."""
-    for p, y in supported(scores.differ(), size):
-        least = next(speculars(scores.differ(), p, size, y), None)
+    for p, y in supported(scores.DIFFER, size):
+        least = next(speculars(scores.DIFFER, p, size, y), None)
         if least is not None and len(least) < len(p) - 1:
             ordered = others(p, y)
             rare, likely = ordered[-len(least) :], ordered[: len(least)]
-            kept = scaffold(scores.differ(), diminish(p, rare), size, y)
+            kept = scaffold(scores.DIFFER, diminish(p, rare), size, y)
             yield stated(kept, f=scores.DIFFER, n=size, π=p, y=y, X=rare, Λ=kept)
-            without = scaffold(scores.differ(), diminish(p, likely), size, y)
+            without = scaffold(scores.DIFFER, diminish(p, likely), size, y)
             yield kind(without < 0)
             yield control(without)
     poly, p = scores.polychromic((1, 1, 0, 0)), policy(2, 1, 1, 1)

@@ -1,7 +1,8 @@
 """Every Python program that a page or a docstring names starts as it is written there.
 
-Each is loaded as its command loads it, from a clone with the documented install: a module by
-`python -m` finds the packages of the clone, a file only what is installed and its own folder.
+Each is loaded as its command loads it, from a clone with the documented install: a file finds only
+what is installed and its own folder, a module by `python -m` the packages of the clone, too. Files
+come first, so that one process imports the large packages for all.
 """
 
 import os
@@ -15,22 +16,11 @@ COMMAND = re.compile(r"\bpython (?:-m (?P<module>[a-z][\w.]*)|(?P<file>[\w/]+\.p
 OF_BEFORE = re.compile(r"[^`\n]*` of setrl \d")  # after a command that only an older version has
 OF_OTHERS = ("venv", "pip", "verl")  # packages whose modules are run, too
 OWN = ("benchmarks", "claims", "recipes", "studies", "website")
-MODULES = """
-import importlib, importlib.util, sys
-for name in sys.argv[1:]:
-    main = f"{name}.__main__"
-    try:
-        importlib.import_module(name)
-        found = importlib.util.find_spec(name)
-        if found.submodule_search_locations and importlib.util.find_spec(main) is None:
-            raise ImportError("it is a package without __main__")
-    except Exception as error:
-        print(f"python -m {name}: {type(error).__name__}: {error}")
-"""
-FILES = """
-import os, runpy, sys
-path, known = list(sys.path), set(sys.modules)
-for file in sys.argv[1:]:
+LOADED = """
+import importlib, importlib.util, os, runpy, sys
+path, root = list(sys.path), sys.argv[1]
+files = [file for file in sys.argv[2:] if file.endswith(".py")]
+for file in files:
     home = os.path.dirname(file)
     sys.path[:] = [home, *path]
     try:
@@ -40,6 +30,16 @@ for file in sys.argv[1:]:
     for name, module in list(sys.modules.items()):  # the next file finds its own neighbours
         if os.path.dirname(getattr(module, "__file__", None) or "") == home:
             del sys.modules[name]
+sys.path[:] = [root, *path]
+for name in sys.argv[2 + len(files):]:
+    main = f"{name}.__main__"
+    try:
+        importlib.import_module(name)
+        found = importlib.util.find_spec(name)
+        if found.submodule_search_locations and importlib.util.find_spec(main) is None:
+            raise ImportError("it is a package without __main__")
+    except Exception as error:
+        print(f"python -m {name}: {type(error).__name__}: {error}")
 """
 
 
@@ -60,26 +60,18 @@ def named(what):
     return found
 
 
-def loaded(program, names, folder):
+def test_programs_start_as_pages_say(tmp_path):
+    modules = named("module")
+    files = [str(ROOT / file) for file in named("file") if (ROOT / file).exists()]
+    assert len(modules) > 30
+    assert len(files) > 10
     source = os.pathsep.join(str(ROOT / place) for place in ("src", "packages/grader/src"))
     done = subprocess.run(
-        [sys.executable, "-c", program, *names],
-        cwd=folder,
+        [sys.executable, "-c", LOADED, str(ROOT), *files, *modules],
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_modules_start_as_pages_say():
-    names = named("module")
-    assert len(names) > 30
-    assert loaded(MODULES, names, ROOT) == ""
-
-
-def test_files_start_as_pages_say(tmp_path):
-    names = {file: page for file, page in named("file").items() if (ROOT / file).exists()}
-    assert len(names) > 10
-    assert loaded(FILES, [str(ROOT / file) for file in names], tmp_path) == ""
+    assert done.stdout == ""

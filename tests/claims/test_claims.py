@@ -66,18 +66,6 @@ from setrl import objectives
 from setrl.theory import ActionTable, TabularObjective
 
 IDS = [row.id for row in ledger.CLAIMS]
-COMPARED = [row.id for row in ledger.CLAIMS if row.quantity]
-NUMBERED = [
-    row.id
-    for row in ledger.CLAIMS
-    if row.quantity and isinstance(row.quantity.right, (int, float, Fraction, tuple))
-]
-WITH_FORMULAS = [
-    row.id
-    for row in ledger.CLAIMS
-    if row.quantity
-    and any(isinstance(side, Formula) for side in (row.quantity.left, row.quantity.right))
-]
 PAGE = Path(__file__).parents[2] / "docs" / "claims.md"
 
 
@@ -123,31 +111,36 @@ def row(verdict: Verdict, trials: list, counterexample: str = "", **pins: str) -
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_every_claim_is_confirmed(id):
-    assert finding(id).confirmed, report.table([finding(id)])
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_no_other_verdict_would_be_confirmed(id):
+def test_every_claim_is_confirmed_as_it_stands_and_not_otherwise(id):
     mine = finding(id)
+    assert mine.confirmed, report.table([mine])
+    check_verdict(mine)
+    check_pins(mine)
+    check_words(mine)
+    if mine.claim.quantity:
+        check_relation(mine.claim)
+        check_sides(mine.claim)
+
+
+def check_verdict(mine: Finding) -> None:
+    """No other verdict would be confirmed."""
     for verdict in set(Verdict) - {mine.claim.verdict}:
         kindly = "so" * (verdict is Verdict.READING)
         other = replace(
             mine.claim, verdict=verdict, word="", counterexample="", truth="so", kindly=kindly
         )
-        assert not replace(mine, claim=other).confirmed
+        assert not replace(mine, claim=other).confirmed, verdict
 
 
-@pytest.mark.parametrize("id", IDS)
-def test_a_row_pins_how_many_cases_it_tried_and_its_counterexample(id):
-    mine = finding(id)
+def check_pins(mine: Finding) -> None:
+    """A row pins how many cases it tried, and its counterexample."""
     row = mine.claim
     assert row.tried == mine.tried != ""
     assert (row.counterexample != "") is (row.verdict in REFUTED)
     pins: list[dict[str, str]] = [{"tried": "0 stated"}, {"nearest": "1/1001"}]
     pins += [{"counterexample": "n=0"}] * (row.verdict in REFUTED)
     for pin in pins:
-        assert not replace(mine, claim=replace(row, **pin)).confirmed
+        assert not replace(mine, claim=replace(row, **pin)).confirmed, pin
 
 
 # What a relation implies: a row whose relation is the first may not be told from the others.
@@ -160,11 +153,11 @@ def other_relations(row: Claim) -> set[str]:
     return {relation for relation in relations if (relation in OF_ONE_SIDE) is one_sided}
 
 
-@pytest.mark.parametrize("id", COMPARED)
-def test_a_sentence_with_another_relation_is_not_confirmed(id):
-    for relation in other_relations(found(id)[0]):
+def check_relation(row: Claim) -> None:
+    """The sentence with another relation is not confirmed."""
+    for relation in other_relations(row):
         with suppress(TypeError):  # the relation does not compare such sides
-            assert not confirmed(id, relation=relation), relation
+            assert not confirmed(row.id, relation=relation), relation
 
 
 def neighbours(number: Any) -> list[Any]:
@@ -182,18 +175,15 @@ def _next(printed: str) -> str:
     return f"{float(printed.replace('−', '-')) + 10.0**-digits:.{digits}f}"
 
 
-@pytest.mark.parametrize("id", NUMBERED)
-def test_a_sentence_with_another_number_is_not_confirmed(id):
-    for other in neighbours(found(id)[0].quantity.right):
-        assert not confirmed(id, right=other), other
-
-
-@pytest.mark.parametrize("id", WITH_FORMULAS)
-def test_a_sentence_with_another_formula_is_not_confirmed(id):
+def check_sides(row: Claim) -> None:
+    """The sentence with another number or formula is not confirmed."""
+    if isinstance(row.quantity.right, (int, float, Fraction, tuple)):
+        for other in neighbours(row.quantity.right):
+            assert not confirmed(row.id, right=other), other
     for side in ("left", "right"):
-        formula = getattr(found(id)[0].quantity, side)
+        formula = getattr(row.quantity, side)
         if isinstance(formula, Formula):
-            assert not confirmed(id, **{side: Formula(f"{formula!s} + 1")})
+            assert not confirmed(row.id, **{side: Formula(f"{formula!s} + 1")}), side
 
 
 @pytest.mark.parametrize(
@@ -271,9 +261,8 @@ def typed_by_hand(text: str) -> list[str]:
     return re.findall(r"\S*\d\S*", rest)
 
 
-@pytest.mark.parametrize("id", IDS)
-def test_no_number_of_a_text_is_typed_by_hand(id):
-    mine = finding(id)
+def check_words(mine: Finding) -> None:
+    """No number of a text is typed by hand."""
     for text in texts(mine.claim):
         assert not typed_by_hand(text), text
         assert not set("$⟦⟧") & set(mine.say(text.replace("$q", ""))), text
@@ -686,13 +675,11 @@ def test_the_opening_counts_what_the_rows_say():
     )
 
 
-@pytest.mark.parametrize("id", [row.id for row in ledger.CLAIMS if row.truth])
-def test_the_page_says_what_limits_a_claim(id):
-    mine = finding(id)
-    entry = (
-        PAGE.read_text(encoding="utf-8").partition(f'<a id="{id}"></a>')[2].partition("<a id=")[0]
-    )
-    assert mine.say(mine.claim.truth) in entry
+def test_the_page_says_what_limits_a_claim():
+    page = PAGE.read_text(encoding="utf-8")
+    for row in ledger.CLAIMS:
+        entry = page.partition(f'<a id="{row.id}"></a>')[2].partition("<a id=")[0]
+        assert finding(row.id).say(row.truth) in entry, row.id
 
 
 def test_a_counterexample_with_a_policy_names_what_scores_its_sets():

@@ -13,7 +13,7 @@ from setrl.support import files
 from tests.distributed.run import check, free_port
 from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 
-TRAINED = ("plain", "all", "fields", "judged")
+TRAINED = ("all", "fields", "judged")
 PROGRAM = """
     import gc, os, sys
     from pathlib import Path

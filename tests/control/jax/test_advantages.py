@@ -201,10 +201,10 @@ def test_what_is_not_usable_poisons_no_gradient() -> None:
     poisoned = pieces._replace(observations=jnp.where(left_out, jnp.nan, pieces.observations))
     options = update.PPOOptions()
     chosen = jnp.arange(len(pieces.usable))
-    found = [
-        update.minibatch_gradient(params, policy, options, one, chosen, None)[0]
-        for one in (pieces, poisoned)
-    ]
+    gradient = jax.jit(
+        lambda given: update.minibatch_gradient(params, policy, options, given, chosen, None)[0]
+    )
+    found = [gradient(one) for one in (pieces, poisoned)]
     for one, other in zip(*map(jax.tree.leaves, found), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
 

@@ -4,6 +4,7 @@ import json
 import os
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,11 +75,13 @@ def test_ppo_has_no_vines_and_a_reset_for_each_episode(folder: Path) -> None:
     assert rows[-1]["rollout/resets"] == 6 * len(rows)
 
 
-def test_a_longer_run_goes_on_where_a_shorter_one_ended(folder: Path, tmp_path: Path) -> None:
+def test_a_longer_run_goes_on_where_a_shorter_one_ended(
+    resolved: ResolvedControl, folder: Path, tmp_path: Path
+) -> None:
     run, begun = Seed(tmp_path / "arm"), list[int]()
     for steps in (200, 400):
         begun.clear()
-        given = (config(total_steps=steps), "poly", 0, tmp_path / "cache", run)
+        given = (replace(resolved, steps=steps), "poly", 0, tmp_path / "cache", run)
         assert train_arm(*given, begun.append, Stop())
     assert begun[0] > 200
     whole = Run(folder).seed("poly", 0)

@@ -83,13 +83,13 @@ def reached(model: PolyPPO, episodes: int = 200) -> Counter[Any]:
 
 
 def test_sets_keep_several_goals_where_plain_ppo_keeps_one() -> None:
-    learning = {"n_steps": 128, "batch_size": 128, "n_epochs": 4, "learning_rate": 2e-3}
+    learning = {"n_steps": 128, "batch_size": 128, "n_epochs": 4, "learning_rate": 3e-3}
     ppo = PolyPPO("MlpPolicy", make_vec_env(Goals, 2, seed=3), **{**SMALL, **learning})
     several = poly(vines={"num_vines": 8}, method=methods.poly_epo(4), **learning)
-    of_ppo, of_poly = reached(ppo.learn(8000)), reached(several.learn(8000))
-    assert max(of_ppo.values()) > 190
+    of_ppo, of_poly = reached(ppo.learn(4000)), reached(several.learn(4000))
+    assert max(of_ppo.values()) > 170
     assert min(of_poly[corner] for corner in [(0, 0), (0, 4), (4, 0), (4, 4)]) > 10
-    assert of_poly[None] < 20
+    assert of_poly[None] < 40
 
 
 def test_steps_of_vines_are_environment_steps() -> None:
@@ -110,7 +110,7 @@ def test_steps_of_vines_are_environment_steps() -> None:
 def test_an_update_takes_as_many_steps_as_ppos_and_no_family_more() -> None:
     model = poly(n_steps=128)
     sizes = []
-    model.learn(1500, lambda _, __: None)
+    model.learn(300, lambda _, __: None)
     for _ in range(3):
         before = model.num_timesteps
         model.learn(1, reset_num_timesteps=False)
@@ -322,7 +322,7 @@ def test_a_penalty_to_the_start_keeps_the_policy_there() -> None:
     for coefficient in (0.0, 10.0):
         model = poly(kl_coef=coefficient, kl_anchor="start", **learning)
         before = probabilities(model, seen)
-        moved.append(float((probabilities(model.learn(1500), seen) - before).abs().max()))
+        moved.append(float((probabilities(model.learn(600), seen) - before).abs().max()))
     assert moved[1] < 0.1 < moved[0]
 
 
