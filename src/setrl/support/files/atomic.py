@@ -199,10 +199,11 @@ def _json_encoder(indent: int | None) -> Callable[[dict[str, Any]], str]:
     again for a line, to make the same for it.
     """
     whole = json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False)
-    if indent is not None or encoder.c_make_encoder is None:
+    make: Any = getattr(encoder, "c_make_encoder", None)  # which only CPython has
+    if indent is not None or make is None:
         return whole.encode
     form = (None, ": ", ", ", False, False, False)  # no indent, nor sorted or skipped keys, nor NaN
-    parts = encoder.c_make_encoder(None, whole.default, encoder.encode_basestring, *form)
+    parts = make(None, whole.default, encoder.encode_basestring, *form)
     return lambda value: "".join(parts(value, 0))
 
 
