@@ -81,7 +81,7 @@ def test_every_shape_of_file_is_the_same_samples(tmp_path, name):
     found = loaded
     assert loaded.is_log
     assert found.ids == found.prompts == ("a", "b", "c")
-    assert found.sizes.tolist() == [3, 2, 3]
+    assert found.size_P.tolist() == [3, 2, 3]
     assert found.correct_PN.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
     assert found.samples.names["strategies"] == (0, 1)
     assert found.counted("strategies").tolist() == [[0, 1, 0], [0, 1, -1], [0, 1, 0]]
@@ -98,7 +98,7 @@ def test_parquet_is_read_too(tmp_path):
         parquet.write_table(table.from_pylist(rows), tmp_path / f"{name}.parquet")
         found = load(tmp_path / f"{name}.parquet")
         assert found.correct_PN.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
-        assert found.sizes.tolist() == [3, 2, 3]
+        assert found.size_P.tolist() == [3, 2, 3]
 
 
 def test_what_each_field_is_taken_for_is_shown(tmp_path):
@@ -122,7 +122,7 @@ def test_counts_alone_are_enough(tmp_path):
     rows = [{"id": "p", "n": 4, "c": 3}, {"id": "q", "n": 2, "c": 0}]
     found = load(write(tmp_path / "counts.jsonl", rows))
     assert found.correct_count_P.tolist() == [3, 0]
-    assert found.sizes.tolist() == [4, 2]
+    assert found.size_P.tolist() == [4, 2]
     outer = [{"id": side, "n": 4, "problems": rows} for side in ("in", "out")]
     both = load(write(tmp_path / "both.jsonl", outer))
     assert both.ids == ("in/p", "in/q", "out/p", "out/q")
@@ -270,7 +270,7 @@ def test_a_prompt_that_is_named_loses_no_ids(tmp_path, fields, prompt, wanted):
 def test_ids_of_equal_digits_are_one_problem(tmp_path):
     rows = [{"qid": one, "correct": True} for one in (7, 7.0, "7", "7.5", 7.5)]
     found = load(write(tmp_path / "log.jsonl", rows))
-    assert (found.ids, found.sizes.tolist()) == (("7", "7.5"), [3, 2])
+    assert (found.ids, found.size_P.tolist()) == (("7", "7.5"), [3, 2])
 
 
 SCORED = [{"qid": q, "score": s} for q in "ab" for s in (0.2, 0.9)]

@@ -277,7 +277,7 @@ def ways(strategies):
 
 def of_evaluation(found):
     """Correct samples and strategies of each problem, without what pads a row."""
-    sizes = np.broadcast_to(found.sizes, len(found.prompts))
+    sizes = found.size_P
     return (
         [row[:n].astype(int).tolist() for row, n in zip(found.correct_PN, sizes, strict=True)],
         [

@@ -155,7 +155,7 @@ def test_what_is_wrong_is_named(tmp_path, lines, message):
 def test_problems_may_differ_in_their_number_of_samples(tmp_path):
     fewer = record(prompt="q", n=1, correct=[1], strategies=["a"], answers=["7"], rewards=[None])
     found = load_evaluation(write(tmp_path / "t.jsonl", record(rewards=[1, 0.5, 2]), fewer))
-    assert (found.n, found.most, found.sizes.tolist()) == (1, 3, [3, 1])
+    assert (found.n, found.most, found.size_P.tolist()) == (1, 3, [3, 1])
     assert found.correct_count_P.tolist() == [2, 1]
     assert found.present_PN.tolist() == [[True, True, True], [True, False, False]]
     assert found.counted("strategies").tolist() == [[0, -1, 1], [0, -1, -1]]

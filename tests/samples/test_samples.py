@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from setrl import DEGENERATE, Method, Samples, methods, objectives, set_advantages
+from setrl.evaluate.loading import load_samples
+from setrl.logs import open_log
+from setrl.logs.recording import log_records
 from setrl.samples.labels import coded
-from setrl.samples.types import Group, Sample
+from setrl.samples.types import Group, Sample, SampleColumns
 from setrl.samples.values import read_answer
+from setrl.support.files import write_lines
 from setrl.train.scoring import samples_of, score
 from setrl.train.scoring.credit import scored_groups
 
@@ -134,3 +138,30 @@ def test_some_prompts_keep_what_no_method_reads():
     np.testing.assert_array_equal(second.cut, [[False, True]])
     np.testing.assert_array_equal(second.tokens, [[3, 4]])
     assert np.isnan(second.rewards).all()  # nobody has combined them yet
+
+
+def test_samples_of_columns_are_those_of_rows():
+    rows = (Sample("a", True, 1.0, "x", more={"proxy": 2.0}), Sample("b", None, None, None))
+    columns = {key: [getattr(row, key) for row in rows]
+               for key in ("text", "correct", "reward", "strategy", "more")}  # fmt: skip
+    group, of_columns = (Group("g", "p", given) for given in (rows, SampleColumns(2, columns)))
+    assert group == of_columns
+    assert of_columns == group
+    assert hash(group) == hash(of_columns)
+    assert group != Group("g", "p", SampleColumns(2, {**columns, "text": ["a", "c"]}))
+    assert of_columns.samples[1:] == rows[1:]
+    for key in ("text", "advantage", "turns", "proxy", "second"):
+        assert of_columns.column(key) == group.column(key)
+    assert len(Group("g", "p", SampleColumns(0, {})).samples) == 0
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "evaluation.jsonl"])
+def test_figures_read_columns_and_make_no_sample(tmp_path, monkeypatch, name):
+    rows = [{"id": i % 3, "correct": i % 2, "answer": str(i), "output": "text"} for i in range(12)]
+    write_lines(tmp_path / "log.jsonl", rows)
+    log = open_log(tmp_path / "log.jsonl", needs=["correct"])
+    write_lines(tmp_path / "evaluation.jsonl", log_records(log))
+    monkeypatch.setattr(SampleColumns, "_samples", property(lambda _: pytest.fail("made samples")))
+    evaluation = load_samples(tmp_path / name)
+    assert evaluation.correct_count_P.tolist() == [2, 2, 2]
+    assert evaluation.samples.texts == (("text",) * 4,) * 3

@@ -34,7 +34,7 @@ from setrl.train import method_config
 from setrl.train.scoring import ScoredBatch
 from setrl.train.scoring.credit import needs_of, refuse_missing, scored_groups
 
-BATCH = 1024  # groups that are credited at once
+BATCH = 256  # groups that are credited at once, whose rows are in memory until they are written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,16 +126,19 @@ class CreditLog(MethodOptions, LogFields, Said):
             ConfigError: When no group is large enough.
         """
         about = {**self._method_spec(), "method": method.name, "set_size": method.set_size}
-        numbered = enumerate(log)
-        while groups := list(islice(numbered, BATCH)):
-            batch = scored_groups([group for _, group in groups], method)
+        each = log.with_rows()
+        while with_rows := list(islice(each, BATCH)):
+            groups = [group for group, _ in with_rows]
+            batch = scored_groups(groups, method)
             advantages = batch.advantages
-            summary.add([group for _, group in groups], batch)
-            for b, (place, group) in enumerate(groups):
+            summary.add(groups, batch)
+            for b, (group, rows) in enumerate(with_rows):
                 values = _known_advantages(advantages, b, len(group))
                 facts = {summary.into: {**about, "skipped": bool(advantages.skipped_B[b])}}
-                for row in rows_with(log, place, {summary.into: values}, CREDIT, facts):
-                    yield {**row, CREDIT: credit_record(row, log.reader.list_path)}
+                for row in rows_with(log, rows, {summary.into: values}, CREDIT, facts):
+                    if len(row[CREDIT]) > 1:  # facts of an earlier version, or of other columns
+                        row[CREDIT] = credit_record(row, log.reader.list_path)
+                    yield row
         summary.refuse_no_credit()
 
 

@@ -125,7 +125,7 @@ def _label_group(
         columns[_family_key(into)] = judgement.families_N
     if judgement.labels_N is None:
         by[into]["unknown"] = judgement.reason or "unknown"
-    return rows_with(log, place, columns, JUDGED, by)
+    return rows_with(log, log.records(place), columns, JUDGED, by)
 
 
 def _family_key(into: str) -> str:

@@ -112,7 +112,7 @@ def every_k(n: int) -> list[int]:
 
 def pass_values(evaluations: Sequence[Evaluation], ks: Sequence[int]) -> Floats:
     """pass@k of each problem by each seed, (K, R, P)."""
-    return np.array([[pass_at_k(e.correct_count_P, e.sizes, k) for e in evaluations] for k in ks])
+    return np.array([[pass_at_k(e.correct_count_P, e.size_P, k) for e in evaluations] for k in ks])
 
 
 def pass_band(

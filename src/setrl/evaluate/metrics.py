@@ -205,7 +205,7 @@ def metric_values(
     sizes = sorted(set(ks)) or powers_of_two(evaluation.n)
     values = _one_number_strategy_metrics(evaluation, asked)
     curves = _set_score_curves(evaluation, sizes, asked)
-    n, correct_P = evaluation.sizes, evaluation.correct_count_P
+    n, correct_P = evaluation.size_P, evaluation.correct_count_P
     for place, k in enumerate(sizes):
         values |= {f"{name}@{k}": curve_KP[place] for name, curve_KP in curves.items()}
         for name in (name for name in G_PASS_TAUS if name in asked):
@@ -257,7 +257,7 @@ def _set_score_curves(
 ) -> dict[str, Floats]:
     """Return the metrics that are mean scores of sets of k samples, (sizes, P) each."""
     inputs = {name: score(evaluation) for name, score in SET_SCORES.items() if name in asked}
-    correct_P, n = evaluation.correct_count_P, evaluation.sizes
+    correct_P, n = evaluation.correct_count_P, evaluation.size_P
     pass_scores = (
         {"pass": np.array([pass_at_k(correct_P, n, k) for k in sizes])} if "pass" in asked else {}
     )

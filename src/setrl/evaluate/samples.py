@@ -99,23 +99,17 @@ class Evaluation:
     @property
     def n(self) -> int:
         """Samples that every problem has: the largest k of a curve over all of them."""
-        return int(np.min(self.sizes))
+        return int(self.size_P.min())
 
     @property
     def most(self) -> int:
         """Samples of the problem with the most."""
-        return int(np.max(self.sizes))
+        return int(self.size_P.max())
 
     @cached_property
-    def sizes(self) -> int | NDArray[np.int64]:
-        """Samples of a problem: one number, or one for each problem where they differ."""
-        mask = self.samples.mask
-        return self.samples.num_samples if mask is None else mask.sum(axis=1)
-
-    @property
     def size_P(self) -> NDArray[np.int64]:
         """Samples of each problem."""
-        return np.broadcast_to(self.sizes, len(self))
+        return self.present_PN.sum(axis=1)
 
     @property
     def drawn_P(self) -> NDArray[np.int64]:

@@ -38,6 +38,8 @@ CHUNK = 2**18  # bytes of groups that are read together
 
 
 Reader = RowReader | OwnReader
+LogRow = tuple[int, Record, list[Record]]
+"""A row of a group: its number, the row, and the objects in it that hold samples of the group."""
 
 
 class Log:
@@ -77,40 +79,52 @@ class Log:
         return len(self._end_G)
 
     def __iter__(self) -> Iterator[Group]:
+        return (group for group, _ in self._watch_groups(keeps_rows=False))
+
+    def with_rows(self) -> Iterator[tuple[Group, Iterator[LogRow]]]:
+        """Yield each group, and the rows that hold it; see `records`."""
+        return self._watch_groups(keeps_rows=True)
+
+    def _watch_groups(self, keeps_rows: bool) -> Iterator[tuple[Group, Iterator[LogRow]]]:
         self._largest_size, self._marks, self.reader.counted = 0, MarksOf100(), Counter()
-        for group in watched(
-            self._read_groups_in_chunks(), f"read {self.path.name}", len(self), unit="problem"
-        ):
+        groups = self._read_groups_in_chunks(keeps_rows)
+        for group, rows in watched(groups, f"read {self.path.name}", len(self), unit="problem"):
             self._largest_size = max(self._largest_size, len(group))
             self._marks.add(group.column("strategy"))
-            yield group
+            yield group, rows
 
-    def _read_groups_in_chunks(self) -> Iterator[Group]:
+    def _read_groups_in_chunks(self, keeps_rows: bool) -> Iterator[tuple[Group, Iterator[LogRow]]]:
         """Yield all groups; the columns of some small ones are read together."""
         end_G = np.cumsum(self.rows.sizes[self._row_I])[self._end_G - 1] // CHUNK
         for places in np.split(np.arange(len(self)), np.flatnonzero(np.diff(end_G)) + 1):
             try:
-                groups = iter(self._read_adjacent_groups(places.tolist()))
+                groups = iter(self._read_adjacent_groups(places.tolist(), keeps_rows))
             except DataError:  # which follows the groups before it
-                groups = (self[place] for place in places.tolist())
+                groups = ((self[place], self.records(place)) for place in places.tolist())
             yield from groups
 
-    def _read_adjacent_groups(self, places: Sequence[int]) -> list[Group]:
-        """Return adjacent groups."""
+    def _read_adjacent_groups(
+        self, places: Sequence[int], keeps_rows: bool = False
+    ) -> Iterable[tuple[Group, Iterator[LogRow]]]:
+        """Return adjacent groups; with their rows, if these are to be kept until then."""
         if self.reader.list_path is not None:
-            return self.reader.groups([self.items(place) for place in places])
+            groups = self.reader.groups([self.items(place) for place in places])
+            return zip(groups, map(self.records, places), strict=True)
         start, *ends = (int(self._end_G[place]) if place >= 0 else 0
                         for place in range(places[0] - 1, places[-1] + 1))  # fmt: skip
         rows = self._row_I[start : ends[-1]].tolist()
         items = [*zip(rows, self.rows.records(rows), strict=True)]
-        return self.reader.groups(
-            [items[a - start : b - start] for a, b in pairwise([start, *ends])]
-        )
+        chunk = [items[a - start : b - start] for a, b in pairwise([start, *ends])]
+        kept = chunk if keeps_rows else [[] for _ in chunk]
+        return zip(self.reader.groups(chunk), map(self._with_objects, kept), strict=True)
+
+    def _with_objects(self, items: Iterable[Item]) -> Iterator[LogRow]:
+        return ((row, record, self.reader.items(record)) for row, record in items)
 
     def __getitem__(self, place: int) -> Group:
         kept, self.reader.counted = self.reader.counted, Counter()  # notes are about all groups
         try:
-            return self._read_adjacent_groups([place])[0]
+            return next(iter(self._read_adjacent_groups([place])))[0]
         finally:
             self.reader.counted = kept
 
@@ -118,12 +132,11 @@ class Log:
         """Return the objects that hold the samples of a group, with the numbers of their rows."""
         return [(row, item) for row, _, items in self.records(place) for item in items]
 
-    def records(self, place: int) -> Iterator[tuple[int, Record, list[Record]]]:
+    def records(self, place: int) -> Iterator[LogRow]:
         """Yield each row of a group: its number, the row, and the objects of it in the group."""
         rows, item_places = self._rows_of_group(place)
         if self.reader.list_path is None:
-            for row, record in zip(rows, self.rows.records(rows), strict=True):
-                yield row, record, self.reader.items(record)
+            yield from self._with_objects(zip(rows, self.rows.records(rows), strict=True))
             return
         for row, chosen in groupby(zip(rows, item_places, strict=True), key=itemgetter(0)):
             if self._last_row[0] != row:  # a row may hold samples of many groups

@@ -159,22 +159,14 @@ def strategies_of(record: Mapping[str, Any]) -> str | None:
     return key if key in record else None
 
 
-def group_of(
-    record: Record, where: str, has_strategies: bool = True, rows: tuple[int, ...] = ()
-) -> Group:
+def group_of(record: Record, where: str) -> Group:
     """Return the group of a record that is checked.
 
-    Args:
-        record: The record.
-        where: The file and line, for errors.
-        has_strategies: Whether anybody has read strategies.
-        rows: The number of the line in its file.
-
     Raises:
-        DataError: If a column holds what it must not.
+        DataError: If a column holds what it must not; it names the file and line.
     """
     try:
-        [group] = groups_of([record], _read_once, has_strategies, [rows])
+        [group] = groups_of([record], _read_once, True, [()])
     except ValueError as error:
         raise DataError(f"{where}: {error}") from None
     return group

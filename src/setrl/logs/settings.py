@@ -73,8 +73,8 @@ def mixed(settings: Settings) -> list[str]:
     ]
 
 
-def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", "B")) -> str:
-    """Say which settings differ between two files that both name them; empty if none does."""
+def differing(first: Settings, second: Settings) -> str:
+    """Say which settings differ between files A and B that both name them; empty if none does."""
     parts = [
         f"{setting} ({_few_values_text(first[setting])} and {_few_values_text(second[setting])})"
         for setting in NAMES
@@ -85,8 +85,7 @@ def differing(first: Settings, second: Settings, names: tuple[str, str] = ("A", 
     ]
     if not parts:
         return ""
-    return (f"{names[0]} and {names[1]} differ in {', '.join(parts)}: this can be the reason why "
-            "the results differ")  # fmt: skip
+    return f"A and B differ in {', '.join(parts)}: this can be the reason why the results differ"
 
 
 def _has_common_task(setting: str, first: Settings, second: Settings) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from setrl.logs.log import Log
+from setrl.logs.log import Log, LogRow
 from setrl.logs.paths import Record, value_at
 from setrl.logs.recognition import SNIFFED
 from setrl.support.errors import DataError
@@ -20,7 +20,7 @@ CREDIT = "credit"  # the key of a row
 
 def rows_with(
     log: Log,
-    place: int,
+    rows: Iterable[LogRow],
     columns: Mapping[str, Sequence[Any]],
     mark: str,
     about: Mapping[str, Any],
@@ -32,20 +32,41 @@ def rows_with(
 
     Args:
         log: The log.
-        place: The place of the group in the log.
+        rows: The rows of the group.
         columns: Key → a value for each sample.
         mark: The key for facts about the row itself; facts that the row has under this key stay.
         about: What is said there.
     """
-    start = 0
-    for row, record, items in log.records(place):
-        if len(items) < len(log.reader.items(record)):
+    start, path, taken = 0, log.reader.list_path, _names_of(columns)
+    for row, record, items in rows:
+        if path is not None and len(items) < len(log.reader.items(record)):
             raise DataError(f"{log.rows.where(row)}: holds samples of several problems: write one "
                             "problem or one sample a row")  # fmt: skip
-        objects, start = _objects_with_values(log, items, columns, start)
+        objects = []
+        for item in items:
+            sample, size = _sample_object(item, path), log.reader.size(item)
+            _refuse_taken_in_sample(log, sample, taken)
+            objects.append(sample | _values_at(columns, start, size))
+            start += 1 if size is None else size
         facts = record.get(mark)
         kept = facts if isinstance(facts, dict) else {}
-        yield {**_row_with_objects(record, objects, log.reader.list_path), mark: {**kept, **about}}
+        written = _row_with_objects(record, objects, path)
+        written[mark] = {**kept, **about}
+        yield written
+
+
+def _values_at(
+    columns: Mapping[str, Sequence[Any]], start: int, size: int | None
+) -> dict[str, Any]:
+    """Return the values of the sample of an object, or of as many as its lists hold."""
+    if size is None:
+        return {key: column[start] for key, column in columns.items()}
+    return {plural(key): list(column[start : start + size]) for key, column in columns.items()}
+
+
+def _names_of(keys: Iterable[str]) -> dict[str, str]:
+    """Return the names that keys have in a row, also of lists → the key."""
+    return {name: key for key in keys for name in (key, plural(key))}
 
 
 def begins_as(path: Path, log: Log, apart: Collection[str]) -> Record | None:
@@ -71,39 +92,19 @@ def refuse_taken(log: Log, keys: Collection[str]) -> None:
     """
     for row in range(min(len(log.rows), SNIFFED)):
         for item in log.reader.items(log.rows.record(row)):
-            _refuse_taken_in_sample(log, _sample_object(item, log.reader.list_path), keys)
+            sample = _sample_object(item, log.reader.list_path)
+            _refuse_taken_in_sample(log, sample, _names_of(keys))
 
 
-def _refuse_taken_in_sample(log: Log, sample: Record, keys: Collection[str]) -> None:
-    for key in keys:
-        if not (_is_empty(sample.get(key)) and _is_empty(sample.get(plural(key)))):
+def _refuse_taken_in_sample(log: Log, sample: Record, key_of: Mapping[str, str]) -> None:
+    for name, key in key_of.items():
+        if name in sample and not _is_empty(sample[name]):
             raise DataError(f"{log.path} has {key!r} already: name another key with --into")
 
 
 def _is_empty(value: Any) -> bool:
     """Return whether a field holds nothing: null, or a list of nulls as in evaluation files."""
     return value is None or (isinstance(value, list) and all(item is None for item in value))
-
-
-def _objects_with_values(
-    log: Log, items: Sequence[Record], columns: Mapping[str, Sequence[Any]], start: int
-) -> tuple[list[Record], int]:
-    """Return the objects that hold samples with their values, and where the next ones begin."""
-    objects = []
-    for item in items:
-        size = log.reader.size(item)
-        end = start + (1 if size is None else size)
-        added = {
-            (key if size is None else plural(key)): (
-                column[start] if size is None else list(column[start:end])
-            )
-            for key, column in columns.items()
-        }
-        sample = _sample_object(item, log.reader.list_path)
-        _refuse_taken_in_sample(log, sample, columns)
-        objects.append({**sample, **added})
-        start = end
-    return objects, start
 
 
 def _sample_object(item: Record, path: str | None) -> Record:

@@ -39,7 +39,7 @@ def solved_by_one(run: ReportedRun, split: SplitSummary) -> dict[str, Any]:
     rates_AP = np.array(
         [
             np.mean(
-                [evaluation.correct_count_P / evaluation.sizes for evaluation in by_arm[arm]],
+                [evaluation.correct_count_P / evaluation.size_P for evaluation in by_arm[arm]],
                 axis=0,
             )
             for arm in arms
