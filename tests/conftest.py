@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import multiprocessing
 import os
 import signal
 
@@ -37,6 +38,18 @@ def base(tmp_path_factory):
     from tests.tiny import tiny
 
     return base_model(tiny().base, tmp_path_factory.mktemp("cache"), show_progress=False)
+
+
+@pytest.fixture(scope="session")
+def forkserver():
+    """Make processes that start with what training imports, which is imported once for them all.
+
+    A fork of this process would inherit threads of JAX.
+    """
+    from setrl.train.runs import pool
+
+    pool._start_forkserver(["setrl.train.lm.run", "setrl.control.sb3.arm"])
+    return multiprocessing.get_context("forkserver")
 
 
 @pytest.fixture(scope="package")
