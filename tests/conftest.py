@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import multiprocessing
 import os
 import signal
 
@@ -20,6 +21,17 @@ settings.register_profile(
 settings.load_profile("setrl")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without searches for garbage: all that is imported stays, and they take a fifth."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def few_objects_to_search():
     """Freeze all that is imported: garbage collection after a training run then skips it.
@@ -37,6 +49,18 @@ def base(tmp_path_factory):
     from tests.tiny import tiny
 
     return base_model(tiny().base, tmp_path_factory.mktemp("cache"), show_progress=False)
+
+
+@pytest.fixture(scope="session")
+def forkserver():
+    """Make processes that start with what training imports, which is imported once for them all.
+
+    A fork of this process would inherit threads of JAX.
+    """
+    from setrl.train.runs import pool
+
+    pool._start_forkserver(["setrl.train.lm.run", "setrl.control.sb3.arm"])
+    return multiprocessing.get_context("forkserver")
 
 
 @pytest.fixture(scope="package")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def _listed(name: str) -> str:
     return "\n".join(_item(one) for one in own(name) if explained_in(one) == name)
 
 
+@cache
 def own(name: str) -> list[Option]:
     """Return the options that the page lists at a command: no `--json`, no usual field of a log."""
     command = parser.command_of(name)

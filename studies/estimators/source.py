@@ -66,11 +66,13 @@ class Package:
         folder: Where it is.
         beside: The folders of packages that it imports.
         files: Its files that were read.
+        known: What its imports gave: functions import again in each call.
     """
 
     folder: Path
     beside: Sequence[Path] = ()
     files: dict[Path, _File] = field(default_factory=dict)
+    known: dict[tuple[str, str | None], Any] = field(default_factory=dict)
 
     def load(self, where: str) -> Loaded:
         """Return what a place names.
@@ -118,6 +120,11 @@ class Package:
 
     def imported(self, module: str, name: str | None) -> Any:
         """Return what `import module` or `from module import name` gives."""
+        if (module, name) not in self.known:
+            self.known[module, name] = self._imported(module, name)
+        return self.known[module, name]
+
+    def _imported(self, module: str, name: str | None) -> Any:
         path = self._of_module(module)
         inner = self._of_module(f"{module}.{name}") if name else path
         if inner is not None:

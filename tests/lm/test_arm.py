@@ -1,6 +1,5 @@
 import dataclasses
 import json
-import multiprocessing
 import os
 import re
 import resource
@@ -170,11 +169,10 @@ def killed_at_5(folder, base):
     train_arm(tiny(), "poly_epo", 3, str(base), Seed(folder), on_step, Stop())
 
 
-def test_a_killed_run_ends_with_the_same_bits(whole, base, tmp_path):
+def test_a_killed_run_ends_with_the_same_bits(whole, base, forkserver, tmp_path):
     resolved = tiny()
     killed = Seed(tmp_path / "killed")
-    spawn = multiprocessing.get_context("spawn")  # other tests may have started threads of JAX here
-    process = spawn.Process(target=killed_at_5, args=(killed.path, base))
+    process = forkserver.Process(target=killed_at_5, args=(killed.path, base))
     process.start()
     process.join(300)
     assert process.exitcode == -signal.SIGKILL

@@ -1,9 +1,9 @@
 import json
+import multiprocessing
 import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +18,7 @@ from setrl.support.errors import ConfigError, DataError, RunError
 from setrl.train.lm import run as comparison
 from setrl.train.lm.run import LanguageModelArms, run_comparison
 from setrl.train.lm.trl_arm import train_arm
+from setrl.train.runs import pool
 from setrl.train.runs.pool import Stop, run_jobs
 from setrl.train.runs.resume import usable_checkpoint, write_status
 from setrl.train.runs.run import arm_job
@@ -36,20 +37,19 @@ def weights(run):
     return (run.final / "model.safetensors").read_bytes()
 
 
-# `setrl`, whose jobs are forked from itself: a server for them would import everything once more.
-FORKING = """
-import multiprocessing
-from setrl import cli
-from setrl.train.runs import pool
+def command(errors, environment, *arguments):
+    """`setrl` in this process; its jobs are forked from it, as a server would import all again."""
+    os.setsid()
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), sys.stderr.fileno())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, pool.INTERRUPTS)
+    os.environ.update(environment)
+    fork = multiprocessing.get_context("fork")
+    multiprocessing.get_context = lambda _: fork
+    pool._start_forkserver = lambda _: None
+    cli.main([*map(str, arguments)])
 
-fork = multiprocessing.get_context("fork")
-multiprocessing.get_context = lambda _: fork
-pool._start_forkserver = lambda _: None
-cli.main()
-"""
 
-
-def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_path):
+def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, forkserver, tmp_path):
     """Interrupted while two arms train: checkpoints, the exit code; then it goes on to the end.
 
     Ctrl-C takes the same way: tests/runs/test_pool.py and tests/cli/test_cli.py send both signals.
@@ -65,20 +65,18 @@ def test_an_interrupted_run_and_the_same_command_again(make_resolved, base, tmp_
         stop_rule=None,  # this base solves nothing
     )
     (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
-    options = ["--config", tmp_path / "config.yaml", "--run-dir", run_dir]
-    command = [sys.executable, "-c", FORKING, "train", *options]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
+    options = ("--config", tmp_path / "config.yaml", "--run-dir", run_dir)
+    errors, environment = tmp_path / "errors", {"OMP_NUM_THREADS": "1", "SETRL_CACHE": str(cache)}
     first = Run(run_dir).seed("grpo", 0)
-    process = subprocess.Popen(
-        [*map(str, command)], env=environment, stderr=subprocess.PIPE, start_new_session=True
-    )
+    process = forkserver.Process(target=command, args=(errors, environment, "train", *options))
+    process.start()
     deadline = time.monotonic() + 300
     while not files.read_lines(first.metrics_file) and time.monotonic() < deadline:
-        assert process.poll() is None, process.stderr.read().decode()
+        assert process.is_alive(), errors.read_text()
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGTERM)  # as a batch system does
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 143, errors.decode()
+    process.join(300)
+    assert process.exitcode == 143, errors.read_text()
     assert statuses(run_dir)["."] == "interrupted"
     reached = len(files.read_lines(first.metrics_file))
     assert 0 < reached < steps

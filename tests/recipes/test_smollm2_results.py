@@ -15,9 +15,10 @@ from tests import fake_run
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """A folder as cpu.sh leaves it, with made-up arms."""
+    tmp_path = tmp_path_factory.mktemp("smollm2")
     (tmp_path / "warmup" / "model").mkdir(parents=True)
     lines = [{"step": n + 1, "loss": 2.0 - n / 10, "tokens": 400} for n in range(15)]
     files.write_lines(tmp_path / "warmup" / "metrics.jsonl", lines)
@@ -47,6 +48,13 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def kept(folder):
+    """What the repository keeps of it."""
+    results.gather(folder, folder / "kept")
+    return folder / "kept"
+
+
 def test_the_page_is_made_from_the_committed_files():
     assert results.PAGE.read_text(encoding="utf-8") == results.page()
 
@@ -67,9 +75,7 @@ def test_the_table_of_the_readme_has_the_committed_numbers():
         assert row.split(" | ") == [*shares, f"{found['correct_strategies@32']['value']:.2f}"], name
 
 
-def test_what_is_kept_are_the_numbers_of_the_run(folder, tmp_path):
-    kept = tmp_path / "kept"
-    results.gather(folder, kept)
+def test_what_is_kept_are_the_numbers_of_the_run(kept):
     warm = json.loads((kept / "warmup.json").read_text())
     assert (warm["done"], warm["updates"], warm["tokens"]) == (True, 15, 6000)
     assert warm["loss_of_ten_updates"] == [1.55, 0.8]
@@ -84,9 +90,7 @@ def test_what_is_kept_are_the_numbers_of_the_run(folder, tmp_path):
             assert found["value"] == pytest.approx(arms[arm]["metrics"][metric]["value"])
 
 
-def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
-    kept = tmp_path / "kept"
-    results.gather(folder, kept)
+def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, kept):
     page = results.page(kept)
     assert "| 10 | 34.0% | 90.0% | 3.2 | 99.0% |" in page
     assert "finished: 15 updates, 480 right expressions, 6,000 tokens" in page
@@ -101,7 +105,7 @@ def test_the_page_has_what_was_kept_and_says_what_was_not_run(folder, tmp_path):
     assert over["grpo"]["strategies/correct_per_prompt"] == [1.25, 1.25]
     assert (kept / "countdown" / "steps.png").exists()
     for name in ("README.md", "config.yaml"):
-        assert str(tmp_path.parent) not in (kept / "countdown" / name).read_text()
+        assert str(folder.parent) not in (kept / "countdown" / name).read_text()
 
 
 def test_learning_rates_are_in_their_order_and_the_page_says_which_is_taken(tmp_path):
@@ -122,9 +126,8 @@ def test_learning_rates_are_in_their_order_and_the_page_says_which_is_taken(tmp_
 
 
 def test_an_unfinished_folder_gives_a_page_without_results(folder, tmp_path):
-    shutil.rmtree(folder / "runs")
-    shutil.rmtree(folder / "warmup" / "model")
-    results.gather(folder, tmp_path / "kept")
+    shutil.copytree(folder / "warmup", tmp_path / "warmup", ignore=shutil.ignore_patterns("model"))
+    results.gather(tmp_path, tmp_path / "kept")
     page = results.page(tmp_path / "kept")
     assert "**not finished**: 15 updates" in page
     assert page.count(results.NOT_YET) == 4

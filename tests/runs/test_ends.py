@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,14 @@ def forking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_start_forkserver", lambda _: None)
 
 
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("place", ["reward", "strategy", "judge", "method"])
+PLACES = ("reward", "strategy", "judge", "method")
+EXCEPTIONS = ("sys.exit", "SIGINT", "memory")  # the others end a process in one way, anywhere
+
+
+@pytest.mark.parametrize(
+    ("place", "end"),
+    [*product(PLACES, EXCEPTIONS), ("reward", "os._exit"), ("judge", "SIGKILL")],
+)
 def test_no_end_of_a_process_is_a_finished_run(end, place, tmp_path, forking):
     config = Config(arms={"one": {}, "two": {}})
     with pytest.raises(RunError, match="2 of 2 jobs failed") as failed:

@@ -182,18 +182,21 @@ def test_a_page_of_others_is_not_overwritten_and_one_of_ours_is(tmp_path):
     write_report(folder)
 
 
+PUBLISHED = (
+    "README.md", "summary.json", "config.yaml", "pass_at_k_test.png", "frontier_test.png",
+)  # fmt: skip
+
+
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize(
-    "name", ["README.md", "summary.json", "config.yaml", "pass_at_k_test.png", "frontier_test.png"]
-)
-def test_publishing_over_files_of_others_is_refused(tmp_path, name):
+def test_publishing_over_files_of_others_is_refused(tmp_path):
     folder = fake_run.make(tmp_path / "run", arms=("grpo",), problems=2, n=4, steps=2)
-    fill(tmp_path / "mine", (name, "notes.txt"), "theirs")
-    before = contents(tmp_path)
-    with pytest.raises(ConfigError, match=f"{name} was not written by setrl report"):
-        publish_report(folder, tmp_path / "mine")
-    assert contents(tmp_path) == before
-    (tmp_path / "mine" / name).unlink()
+    for name in PUBLISHED:
+        fill(tmp_path / "mine", (name, "notes.txt"), "theirs")
+        before = contents(tmp_path)
+        with pytest.raises(ConfigError, match=f"{name} was not written by setrl report"):
+            publish_report(folder, tmp_path / "mine")
+        assert contents(tmp_path) == before
+        (tmp_path / "mine" / name).unlink()
     publish_report(folder, tmp_path / "mine")
     publish_report(folder, tmp_path / "mine")
 

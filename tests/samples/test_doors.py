@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -294,6 +295,15 @@ def in_verl(field: str) -> Callable[[Any], Any]:
     return door
 
 
+FOLDER = tempfile.TemporaryDirectory()  # one for all: to make and remove 2,000 takes seconds
+SERIAL = count()
+
+
+def new_file(name: str) -> Path:
+    """A path where nothing is yet."""
+    return Path(FOLDER.name) / f"{next(SERIAL)}{name}"
+
+
 def as_lines(path: Path, rows: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -329,9 +339,8 @@ def in_log(field: str, write: Callable[[Path, Any], None] = as_lines) -> Callabl
                 {"id": "p", "text": "u", "reward": "0", named: other}]  # fmt: skip
         needs = ["correct"] if field == "correct" else []
         fields = FieldNames(group=("id",), **({named: named} | {"reward": "reward"}))
-        with tempfile.TemporaryDirectory() as folder:
-            write(path := Path(folder) / "log", rows)
-            [group] = open_log(path, LogOptions(fields), needs)
+        write(path := new_file("log"), rows)
+        [group] = open_log(path, LogOptions(fields), needs)
         return getattr(group.samples[0], named)
 
     return door
@@ -344,9 +353,8 @@ def in_evaluation(field: str) -> Callable[[Any], Any]:
         row = {"schema_version": 1, "prompt": "p", "split": "test", "n": 2, "correct": [1, 0],
                "strategies": ["a", "b"], "answers": ["1", "2"]}  # fmt: skip
         row[field] = [value, "1"]
-        with tempfile.TemporaryDirectory() as folder:
-            as_lines(path := Path(folder) / "log.jsonl", [row])
-            [group] = open_log(path)
+        as_lines(path := new_file("log.jsonl"), [row])
+        [group] = open_log(path)
         return getattr(group.samples[0], COLUMNS[field])
 
     return door
@@ -359,10 +367,9 @@ def in_tool(tool: str, field: str) -> Callable[[Any], Any]:
         one = {"reward": 1, "strategy": "a", "answer": "b", "tokens": 1, COLUMNS[field]: value}
         fields = {} if tool == "inspect" else {"strategy": "strategy", "answer": "answer"}
         fields |= {"reward": "reward"} if tool == "trl" else {}
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "1.json"
-            (as_parquet if tool == "trl" else as_lines)(path, [IN_TOOL[tool](one)])
-            [group] = READERS[tool].groups(path, LogOptions(FieldNames(**fields)), [])
+        path = new_file("1.json")
+        (as_parquet if tool == "trl" else as_lines)(path, [IN_TOOL[tool](one)])
+        [group] = READERS[tool].groups(path, LogOptions(FieldNames(**fields)), [])
         return getattr(group.samples[0], COLUMNS[field])
 
     return door

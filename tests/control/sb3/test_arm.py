@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 from functools import cache
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +169,11 @@ def killed_at_400(run: Seed) -> None:
     train_arm(config(), "poly", 3, run.path.parent / "cache", run, on_step, Stop())
 
 
-def test_a_killed_run_ends_with_the_same_weights(whole: Trained, tmp_path: Path) -> None:
+def test_a_killed_run_ends_with_the_same_weights(
+    whole: Trained, forkserver: ForkServerContext, tmp_path: Path
+) -> None:
     full, cut = whole("poly"), Seed(tmp_path / "cut")
-    spawn = multiprocessing.get_context("spawn")  # other tests may have started threads of JAX here
-    process = spawn.Process(target=killed_at_400, args=(cut,))
+    process = forkserver.Process(target=killed_at_400, args=(cut,))
     process.start()
     process.join(300)
     assert process.exitcode == -signal.SIGKILL
