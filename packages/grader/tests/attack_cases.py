@@ -1190,6 +1190,13 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Determine $b$ and $c$.", "-3,0", r"Thus $b=\boxed{0}$ and $c=\boxed{-3}$."),
     ("How many hours does it take?", "3", r"It takes \boxed{3} minutes."),
     ("What is the area in square centimeters?", "25", r"$\boxed{25}\text{ m}^2$"),
+    (
+        "A baker packs 5 dozen eggs. How many eggs does he pack?",
+        "60",
+        r"He packs $\boxed{60}$ dozen.",
+    ),
+    ("She runs 3 km and 2 km. How far is it?", r"5\text{ km}", r"She runs $\boxed{5}$ miles."),
+    ("She runs 3 km and 2 km. How far is it?", "5", r"She runs $\boxed{5}$ meters."),
 ]
 RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("What percentage is it?", "25", r"It is $\boxed{25}\%$."),
@@ -1220,6 +1227,15 @@ RIGHT_TEXTS: list[tuple[str, str]] = [
     ("5", "It is \\boxed{5}.\n\nCheck: with 7 more the total is 12."),
     (r"\frac{1}{8}", r"\boxed{\frac{1}{8}}. As a decimal, the answer is 0.125."),
     ("1234", r"\boxed{1234}. So the answer is 1,234."),
+    ("204_5", r"It is $\boxed{204}_5$."),
+    ("45°", r"It is $\boxed{45}^\circ$."),
+    ("15", r"She earns \$\boxed{15}/hour."),
+    ("2, 3", r"It is $\boxed{2} \text{ and } \boxed{3}$."),
+    ("4", "So x = 4\n\n- \\boxed{4}"),
+    ("120", "**Answer:** \\boxed{120}\n\n- 5 letters."),
+    ("5", r"$$\therefore \quad \text{Area} = {\color{blue} \boxed{5}}$$"),
+    ("5", r"答案是\boxed{5}。"),
+    ("5", r"There are \boxed{5} - all of them."),
 ]
 WRONG_TEXTS: list[tuple[str, str]] = [
     ("5", r"<think>It is \boxed{5}"),
@@ -1260,6 +1276,22 @@ WRONG_TEXTS: list[tuple[str, str]] = [
     ("5", r"It is \boxed{5}! = 120."),
     ("30", r"\boxed{\approx 30}"),
     ("30", r"\boxed{x\approx 30}"),
+    ("5", r"The value is $- \boxed{5}$."),
+    ("7", r"The solution is $-\,\boxed{7}$."),
+    ("6", r"The sum is minus $\boxed{6}$."),
+    ("11", r"The intercept is - $\boxed{11}$."),
+    ("5", r"The limit is $\ln \boxed{5}$."),
+    ("3", r"It has $\sqrt{2}\,\boxed{3}$ edges."),
+    ("4", r"It is $n-\boxed{4}$."),
+    ("2", r"The real root is $\boxed{2}\,i$."),
+    ("5", r"It is $\boxed{5}-x$."),
+    ("2", r"It is $x=\boxed{2}$ or $x=-3$."),
+    ("5", r"The difference is $\boxed{5}(n-1)$."),
+    ("2", r"It is $\boxed{2} \le x$."),
+    ("300", r"It is $\boxed{300}\,\text{million}$."),
+    ("10", r"The sum is half of $\boxed{10}$."),
+    ("12", r"It is 5 less than $\boxed{12}$."),
+    ("4", r"Here x ≠ $\boxed{4}$."),
 ]
 
 WRONG_NUMBERS: list[tuple[str, str]] = [

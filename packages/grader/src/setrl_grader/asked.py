@@ -126,6 +126,7 @@ _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many(?:\s+(?:more|fewer|less|total|extra))?)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
+_SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
 _ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
 _MONEY = re.compile(
     r"\bhow much|\b(?:cost|pay|spend|spent|earn|money|price|save|profit|charge|owe)", re.IGNORECASE
@@ -281,6 +282,11 @@ def asked_units(problem: str) -> frozenset[str]:
     """Return the units that a question names: "how many hours", "in cm"."""
     found = _UNITS.findall(question_of(problem))
     return frozenset(one_name(split_unit(f"1 {each}")[1]) for each in found) - {""}
+
+
+def asked_scales(problem: str) -> str:
+    """Return the words that may ask for a scale: "how many dozen", "in thousands"."""
+    return " ".join(_SCALE.findall(question_of(problem)))
 
 
 def _units_of(problem: str) -> frozenset[str]:

@@ -14,6 +14,7 @@ from setrl_grader.algebra import same_statement
 from setrl_grader.asked import (
     NOTHING_SAID,
     Said,
+    asked_scales,
     asked_units,
     is_asked,
     leads_to_another,
@@ -203,7 +204,7 @@ class MathGrader(Grader):
             return Grade(answer)
         if why := _said_around(gold_form, answer, boxes, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
-        answer = _scaled(answer, boxes.suffix, gold_form + problem)
+        answer = _scaled(answer, boxes.suffix, gold_form + asked_scales(problem))
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
@@ -500,21 +501,29 @@ def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str
     if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
         return "relation"
     own, inside = (split_currency(text)[1] or split_unit(text)[1] for text in (gold, answer))
-    given = boxes.suffix if boxes.suffix in UNITS - {"in"} else inside
-    asked = {name for unit in asked_units(problem) for name in re.split(r"[/^·]", unit)}
-    other = given and not own and asked.isdisjoint(re.split(r"[/^·]", one_name(given)))
-    return "unit" if asked and other else None
+    behind = boxes.suffix if boxes.suffix in UNITS - {"in"} else ""
+    asked = asked_units(problem) if not behind else said(problem).units - {"unit"}
+    known = {one_name(own)} if own and behind else asked if not own else frozenset[str]()
+    given = _parts_of(one_name(behind or inside))
+    return "unit" if known and given and given.isdisjoint(*map(_parts_of, known)) else None
+
+
+def _parts_of(unit: str) -> set[str]:
+    return {*re.split(r"[/^·]", unit)} - {""}
 
 
 def _scaled(answer: str, suffix: str, known: str) -> str:
-    """Return an answer with the percent sign or the scale behind its box.
+    """Return an answer with the mark or the scale behind its box.
 
-    >>> [_scaled("4", suffix, "In thousands?") for suffix in ("million", "thousand", "%", "cm")]
-    ['4 million', '4', '4%', '4']
+    >>> [_scaled("4", suffix, "thousands") for suffix in ("million", "thousand", "%", "_{5", "cm")]
+    ['4 million', '4', '4%', '4_{5}', '4']
     """
-    if suffix in (r"\%", "%", "percent"):
-        return answer if answer.endswith("%") else f"{answer}%"
-    return f"{answer} {suffix}" if suffix in SCALES_AT_BOX and suffix not in known else answer
+    if suffix in SCALES_AT_BOX:
+        return answer if suffix in known else f"{answer} {suffix}"
+    if suffix.startswith("_"):
+        return f"{answer}_{{{suffix.lstrip('_{')}}}"
+    mark = "%" if suffix in (r"\%", "%", "percent") else "" if suffix.isalpha() else suffix and "°"
+    return answer.removesuffix(mark) + mark
 
 
 def _listed(boxes: FinalBoxes, gold: str) -> str | None:
