@@ -22,8 +22,8 @@ from setrl_grader.asked import (
     options_of,
     problem_of,
     said,
-    said_of_marks,
     stem_of,
+    unsaid_mark,
     without_base,
     without_noun,
 )
@@ -64,7 +64,6 @@ from setrl_grader.units import (
     split_currency,
     split_money,
     split_unit,
-    unsaid_mark,
 )
 
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
@@ -77,6 +76,21 @@ _DOMAIN = re.compile(
     r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
 )
 _WIDE = {"real", "complex", "number", "numbers", "values"}
+_SAID_OF = {"Z": "integer", "N": "natural positive integer", "Q": "rational"}
+_FOR_ALL = re.compile(
+    r"\b(?:for (?:all|every|any|each)|set of|(?:from|on|over|of) the|defined on|functions? on)"
+    r"((?:\W+\w+){1,4})",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(r"no|not|never|none|cannot|impossible|nor|neither|nobody|nothing|.*n't")
+_BARE_WORDS = re.compile(
+    r"it|its|they|he|she|we|this|that|these|those|there|such|so|always|is|are|was|were|do"
+    r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true|false"
+    r"|possible|in|general|the|a|an|any"
+)
+_DOUBTS = re.compile(
+    r"\b(?:if|unless|except|only|but|maybe|perhaps|or|yes|although|while)\b", re.IGNORECASE
+)
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
 _IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
@@ -217,7 +231,7 @@ class MathGrader(Grader):
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
-        answer = _first_word(gold_form, without_noun(gold_form, chosen, problem))
+        answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
@@ -238,7 +252,7 @@ class MathGrader(Grader):
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        mark = unsaid_mark(gold, answer, said_of_marks(problem))
+        mark = unsaid_mark(gold, answer, problem)
         one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
         if not one or not other or one.percent == other.percent:
             return bool(mark)
@@ -253,7 +267,7 @@ class MathGrader(Grader):
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
-        if about.solved and is_named(parts[0]) and not _is_solved(*parts):
+        if is_named(parts[0]) and not _is_solved(*parts, alone=about.solved):
             return Reason.UNEVALUATED
         if choice_of(gold) or choice_of(answer):
             return Reason.EQUAL
@@ -425,15 +439,17 @@ def _one_value(gold: str, answer: str) -> str:
     return f"{part.parts[0].text}={value}" if named else value
 
 
-def _is_solved(gold: Part, answer: Part) -> bool:
-    """Whether an equation has the gold's name alone on one side; all else needs no name."""
+def _is_solved(gold: Part, answer: Part, alone: bool) -> bool:
+    """Whether an equation has the gold's name on one side; all else needs no name."""
     if answer.marks != "=":
         return True
-    name = spaceless(gold.parts[0].text)
-    alone = [spaceless(each.text) == name for each in answer.parts]
-    return any(alone) and not any(
-        each.tree and name in letters_of(each.tree)
-        for each, is_alone in zip(answer.parts, alone, strict=True)
+    name, letter = spaceless(gold.parts[0].text), gold.parts[0].tree
+    sides = [spaceless(each.text) == name for each in answer.parts]
+    if not any(sides):
+        return not alone
+    return not any(
+        each.tree and letter and letter.op == "letter" and letter.text in letters_of(each.tree)
+        for each, is_alone in zip(answer.parts, sides, strict=True)
         if not is_alone
     )
 
@@ -461,16 +477,24 @@ def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
     return letter if right else option
 
 
-def _first_word(gold: str, answer: str) -> str:
-    """Return the yes or no before its sentence.
+def _first_word(gold: str, answer: str, problem: str = "") -> str:
+    """Return the yes or no before its reason, or before the words of the question.
 
-    >>> [_first_word("No", text) for text in ("No, it cannot", "No, but yes", "Yes, it can")]
-    ['No', 'No, but yes', 'Yes, it can']
+    >>> [_first_word("No", text) for text in ("No, it cannot", "No, but yes", "No, it can")]
+    ['No', 'No, but yes', 'No, it can']
     """
-    found = re.match(rf"{re.escape(gold)}\s*[,.;:]\s([^\d]*)\Z", answer, re.IGNORECASE)
-    is_word = found and gold.lower() in ("yes", "no", "true", "false")
-    doubt = found and re.search(r"\b(?:yes|no|true|false|but|maybe|or)\b", found[1], re.IGNORECASE)
-    return gold if is_word and not doubt else answer
+    found = re.match(rf"{re.escape(gold)}\s*[,.;:]?\s(.*)\Z", answer, re.IGNORECASE | re.DOTALL)
+    if not found or gold.lower() not in ("yes", "no", "true", "false"):
+        return answer
+    words, known = (re.findall("[a-z']+", text.lower()) for text in (found[1], problem))
+    known = [ending for word in known for ending in (word, f"{word}s")] if problem else words
+    if words[:1] and words[0] in ("because", "since", "as"):
+        return answer if _DOUBTS.search(found[1]) else gold
+    left = [word for word in words if not (word in known or _BARE_WORDS.fullmatch(word))]
+    denies = any(map(_DENIES.fullmatch, words))
+    same = denies == (gold.lower() in ("no", "false")) and not re.search(r"\d", found[1])
+    left = [word for word in left if not _DENIES.fullmatch(word)]
+    return gold if words and same and not (left or _DOUBTS.search(found[1])) else answer
 
 
 def _changed(form: str) -> list[str]:
@@ -549,10 +573,14 @@ def _is_narrower(domain: str | None, problem: str) -> bool:
         return True
     text = re.sub(r"[{}\s]", "", normal_form(problem))
     limits = re.sub(r"[{}\s]|\\in(?![a-z])", "", found["of"] or "")
+    of_function = re.search(r":\\mathbb(\w)(\^\+|_\+|_>0)?\\(?:to|rightarrow)", text)
     if _FROM_ZERO.match(limits):
-        return _POSITIVE.search(text) is None
+        given = f"R^{of_function[2] and '+'}{of_function[1]}" if of_function else text
+        return not (_POSITIVE.search(given) or given == "R^NoneN")
     words = {*re.findall("[a-z]{3,}", found["words"])} - _WIDE
-    return limits not in text or not all(word.removesuffix("s") in text for word in words)
+    of_set = of_function and _SAID_OF.get(of_function[1], "") + " positive" * bool(of_function[2])
+    known = of_set if of_function else " ".join(_FOR_ALL.findall(problem))
+    return limits not in text or not all(word.removesuffix("s") in known for word in words)
 
 
 def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: str = "") -> str:

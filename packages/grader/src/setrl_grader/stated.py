@@ -163,7 +163,7 @@ def final_boxes(text: str) -> FinalBoxes:
     box is part of the outer one, and a box to which a sign or a command belongs is no answer.
     Escaped braces (`\{`) are text.
 
-    >>> final_boxes(r"first \boxed{1}.\nThus \boxed{\frac{1}{2}}").answers
+    >>> final_boxes(r"first \boxed{1}. Thus \boxed{\frac{1}{2}}").answers
     ('1', '\\frac{1}{2}')
     >>> final_boxes("first \\boxed{1}.\nThus \\boxed{\\frac{1}{2}}").answers
     ('\\frac{1}{2}',)
