@@ -56,7 +56,7 @@ def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
         return True
     solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
     solved = solved and not any(map(_is_mixed, ours))
-    if _has_name_twice(answer, _name_of(gold)) or (
+    if _has_name_twice(gold, answer) or (
         solved and any(_is_mixed(each) and (interval or each.op != "abs") for each in theirs)
     ):
         return True
@@ -339,13 +339,13 @@ def _is_mixed(tree: Tree) -> bool:
     return bool(tree.parts) and not _is_constant(tree)
 
 
-def _has_name_twice(answer: Part, name: str) -> bool:
+def _has_name_twice(gold: Part, answer: Part) -> bool:
     """Whether the gold's name is alone on one side of an answer, and also on the other."""
-    sides = (answer.parts, answer.parts[::-1]) if name and len(answer.parts) == 2 else ()
-    return any(
-        spaceless(one.text) == name and other.tree and name in letters_of(other.tree)
-        for one, other in sides
+    name = gold.parts[0].tree if is_named(gold) else None
+    sides = (
+        [each.tree for each in answer.parts if each.tree] if name and answer.marks == "=" else []
     )
+    return name in sides and any(name != each and name in walk(each) for each in sides)
 
 
 def _is_rational(tree: Tree) -> bool:
