@@ -61,10 +61,11 @@ def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
     ):
         return True
     given = [each for tree in ours for each in walk(tree)]
-    known = [each for tree in theirs if not has(tree, {"apply", "word"}) for each in walk(tree)]
+    known = [each for tree in theirs if not has(tree, {"word"}) for each in walk(tree)]
+    below = [degree for each in known if (degree := _degree_below(each)) < inf]
+    if max(below, default=0) > sum(map(_degree_below, given)):
+        return True
     left = {kind for each in known if not _is_choice(each) for kind in _left(each)}
-    if all(_degree(tree) < inf for tree in ours) and not any(map(_is_below, given)):
-        left |= {"quotient" for each in known if _is_below(each)}
     return not left <= {kind for each in given for kind in _left(each)} | {
         "quotient" for _ in given if gold.kind == "ratio"
     }
@@ -262,7 +263,7 @@ def _terms(tree: Tree) -> Iterator[Tree]:
 def _factors(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
     """Yield the factors of a product, with -1 if they are below a line."""
     exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else None
-    if tree.op in ("*", "/", "-"):
+    if tree.op in ("*", "/", "-", "degrees"):
         for at, part in enumerate(tree.parts):
             yield from _factors(part, -sign if tree.op == "/" and at else sign)
     elif exponent is None or abs(exponent) > MAX_FACTORS:
@@ -370,6 +371,8 @@ def _left(tree: Tree) -> Iterator[str]:
             yield "root of roots"
         if {*expanded(tree)} <= {NOTHING}:
             yield "root"
+    elif tree.op == "-":
+        yield from ["one"] * (tree.parts[0].op == "-")
     elif tree.op == "abs" or (tree.op.startswith("\\") and tree.op != r"\exp"):
         yield from [tree.op] * (not letters_of(tree))
 
@@ -383,7 +386,8 @@ def _left_of_sum(tree: Tree) -> Iterator[str]:
     """Yield "sum" where like terms are written: √12 + √27, x + 2x; n² − (n − 1)² cancels n²."""
     total, parts = expanded(tree), [*map(expanded, _terms(tree))]
     single = (each for each in parts if len(each) == 1 or not letters_of(tree))
-    within = {powers for each in tree.parts for powers in expanded(each)} - {NOTHING}
+    within = {powers for each in tree.parts for powers in expanded(each)}
+    within -= {NOTHING} if len(total) > 1 else set()
     if max(Counter(chain(*single)).values(), default=0) > 1 or not within <= {*total}:
         yield "sum"
     yield from ["one"] * ({} in parts)
@@ -397,7 +401,8 @@ def _left_of_product(tree: Tree) -> Iterator[str]:
         left = tree.op == "*" and not _is_scientific(tree)
     else:
         both = tree.op == "/" and all(map(_is_rational, tree.parts))
-        left = both or max(kinds.values(), default=0) > 1 or _have_a_base_in_common(factors)
+        left = both or max(kinds.values(), default=0) > 1
+        yield from ["base"] * _have_a_base_in_common(factors)
     yield from ["product"] * left
     yield from ["quotient"] * (("sum", -1) in kinds or _is_quotient_left(tree))
     numbers = (literal(each) for each in tree.parts if tree.op == "*" and literal(tree) is None)
@@ -457,7 +462,7 @@ def _powers(factor: Tree) -> Iterator[tuple[Base, Fraction]]:
 
 def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
     """Yield the factors of a product as they are written, with -1 if they are below a line."""
-    if tree.op not in ("*", "/", "-") or _is_rational(tree):
+    if tree.op not in ("*", "/", "-", "degrees") or _is_rational(tree):
         yield tree, sign
         return
     for at, part in enumerate(tree.parts):
@@ -489,10 +494,9 @@ def _is_quotient_left(tree: Tree) -> bool:
     return tree.parts[1].text == "1" or (bottom > 1 and _content(factors, 1) % bottom == 0)
 
 
-def _is_below(tree: Tree) -> bool:
-    """Whether letters stand below a line, where a polynomial has none: (x² + x)/x is not x + 1."""
-    below = (each for each, sign in _factors(tree) if sign < 0 and letters_of(each))
-    return any(_degree(each) < inf for each in below)
+def _degree_below(tree: Tree) -> float:
+    """Return the degree below a line, which gives away that (x² + x)/x is not carried out."""
+    return sum(_degree(each) for each, sign in _factors(tree) if sign < 0)
 
 
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
