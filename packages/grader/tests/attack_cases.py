@@ -2014,6 +2014,9 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
         "x^2-3x-10",
         "(x+2)(x-5)",
     ),
+    ("Find its radius.", "5", r"\text{Diameter}=5"),
+    ("Find its value to the nearest minute.", "15", r"15.6\approx 15"),
+    ("Find the integral of $x$ from 0 to 2.", "2", "f'(x)=2"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Solve $2^x=10$. Round to three decimal places.", "3.322", r"x=\log_2 10\approx 3.322"),
@@ -2081,4 +2084,16 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Do such numbers exist?", "No", r"\text{No, there are no such numbers}"),
     ("How many oranges are good?", "17", r"17\text{ good oranges}"),
     ("How large are the length and the width? Find all solutions.", "2, 3", "3, 2"),
+    ("Find the derivative of $y=x^2+5x$.", "2x+5", r"\frac{dy}{dx}=2x+5"),
+    ("Differentiate $f(x)=x^3$.", "3x^2", "f'(x)=3x^2"),
+    ("Find the modulus of $z=3+4i$.", "5", "|z|=5"),
+    ("What is the greatest common divisor of $12$ and $18$?", "6", r"\gcd(12,18)=6"),
+    ("Find its radius.", "5", r"\text{Radius}=5"),
+    ("He pays $5. How much profit does he make?", "50", r"\text{Profit} = \$50"),
+    ("How long is it, rounded to the nearest minute?", "15", r"15.36\approx 15"),
+    (
+        r"Find it. $\textbf{(A)}\ 24 \qquad \textbf{(B)}\ 25$",
+        r"\textbf{(B)}\25",
+        r"\textbf{(B)}\ 25",
+    ),
 ]
