@@ -274,6 +274,7 @@ class Said(NamedTuple):
         solved: Whether it asks to solve for a letter.
         form: Whether words ask for the form of the gold, "in lowest terms".
         notation: Whether they ask for a kind of number, "as a decimal".
+        interval: Whether it asks for an interval.
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -291,6 +292,7 @@ class Said(NamedTuple):
     form: bool = False
     solved: bool = False
     notation: bool = False
+    interval: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -327,6 +329,7 @@ def said(problem: str) -> Said:
         solved=bool(_SOLVED.search(problem)),
         form=bool(_FORM.search(problem)),
         notation=bool(_NOTATION.search(problem)),
+        interval=re.search(r"\bintervals?\b", problem) is not None,
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)) + _ALONE.findall(problem))),
     )
 

@@ -247,9 +247,9 @@ class MathGrader(Grader):
         if problem and reason == Reason.EQUAL and not (about.rounded or "." in gold_form):
             exact = judged(gold_form, answer, 0, *settings[1:], kind, about)
             reason = Reason.EQUAL if exact.equal else Reason.UNEVALUATED
-        if problem and reason == Reason.EQUAL:
-            reason = self._of_problem(gold_form, answer, stem_of(problem), kind, about)
-        return Grade(reason, answer, found)
+        if problem and reason in (Reason.EQUAL, Reason.UNEVALUATED):
+            reason = self._of_problem(reason, gold_form, answer, stem_of(problem), kind, about)
+        return Grade(reason, answer, None if reason == Reason.COPIED else found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
@@ -263,15 +263,17 @@ class MathGrader(Grader):
             return marked.value != 100 * bare.value
         return not (asked and bare.value == marked.value)
 
-    def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
+    def _of_problem(
+        self, reason: Reason, gold: str, answer: str, problem: str, kind: str, about: Said
+    ) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
-        if is_named(parts[0]) and not _is_solved(*parts, alone=about.solved):
+        if about.solved and is_named(parts[0]) and not _is_solved(*parts):
             return Reason.UNEVALUATED
-        if choice_of(gold) or choice_of(answer):
-            return Reason.EQUAL
+        if reason == Reason.UNEVALUATED or choice_of(gold) or choice_of(answer):
+            return reason
         bare = [parse(split_unit(split_currency(text)[0])[0]) for text in (gold, answer)]
         form, notation = is_another_form(*bare), is_another_notation(*bare)
         if not (form or notation):
@@ -440,19 +442,10 @@ def _one_value(gold: str, answer: str) -> str:
     return f"{part.parts[0].text}={value}" if named else value
 
 
-def _is_solved(gold: Part, answer: Part, alone: bool) -> bool:
-    """Whether an equation has the gold's name on one side; all else needs no name."""
-    if answer.marks != "=":
-        return True
-    name, letter = spaceless(gold.parts[0].text), gold.parts[0].tree
-    sides = [spaceless(each.text) == name for each in answer.parts]
-    if not any(sides):
-        return not alone
-    return not any(
-        each.tree and letter and letter.op == "letter" and letter.text in letters_of(each.tree)
-        for each, is_alone in zip(answer.parts, sides, strict=True)
-        if not is_alone
-    )
+def _is_solved(gold: Part, answer: Part) -> bool:
+    """Whether an equation has the gold's name alone on one side; all else needs no name."""
+    name = spaceless(gold.parts[0].text)
+    return answer.marks != "=" or name in (spaceless(each.text) for each in answer.parts)
 
 
 def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
