@@ -1209,6 +1209,8 @@ RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How many miles an hour is it?", "3", r"It runs \boxed{3} miles an hour."),
     ("How far does it run?", "3", r"It runs $\boxed{3}$ in total."),
     ("A pool is 6 feet deep. How much does it cost at $2 a foot?", "12", r"\boxed{12} dollars"),
+    ("He pays $5 and $7. How much does he pay?", "12", r"\boxed{12} dollars"),
+    ("He ran 3 miles in 20 minutes twice. How far did he run?", "6", r"\boxed{6} miles"),
 ]
 RIGHT_TEXTS: list[tuple[str, str]] = [
     ("1,2", r"The roots are \boxed{1} and \boxed{2}."),
@@ -2154,4 +2156,5 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
         r"\textbf{(B)}\25",
         r"\textbf{(B)}\ 25",
     ),
+    ("How many pieces of junk mail does he give?", "48", r"48\text{ pieces of junk mail}"),
 ]

@@ -383,7 +383,7 @@ def _units_of(problem: str) -> frozenset[str]:
     found = UNITS.intersection(_TWO_LETTERS.findall(problem)) - {"in", "foot"}
     units = {*map(one_name, found)} - _NO_UNIT
     kinds = [kind for words, kind in _KINDS if re.search(words, question, re.IGNORECASE)]
-    if _RATE.search(question):
+    if _RATE.search(question) and not paid:
         return frozenset(f"{one}/{time}" for one in units for time in units & _TIMES - {one})
     units = units.intersection(*kinds) if kinds else units
     if money and paid and "much" not in paid[0].lower():
@@ -415,11 +415,12 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
         return answer
     words, asked, nouns = (
         re.findall(r"[a-z'-]+", text.lower())
-        for text in (found[2], question, count[1] if count else question)
+        for text in (found[2], question, count[1] if count and count[1] else question)
     )
     while len(words) > 1 and words[-1] in _TAIL and words[-1] in asked:
         words.pop()
-    ends = words[-1] in {*nouns, *(noun.removesuffix("s") for noun in nouns)}
+    head = words[words.index("of") - 1] if "of" in words[1:] else words[-1]
+    ends = head in {*nouns, *(noun.removesuffix("s") for noun in nouns)}
     return found[1] if ends and {*words[:-1]} <= {*asked} - _NO_WORDS - UNITS else answer
 
 

@@ -523,7 +523,11 @@ def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str
     asked = asked_units(problem) if not behind else said(problem).units - {"unit"}
     known = {one_name(own)} if own and behind else asked if not own else frozenset[str]()
     given = _parts_of(one_name(behind or inside))
-    return "unit" if known and given and given.isdisjoint(*map(_parts_of, known)) else None
+    return (
+        "unit"
+        if known and given and given.isdisjoint(set().union(*map(_parts_of, known)))
+        else None
+    )
 
 
 def _parts_of(unit: str) -> set[str]:
