@@ -1209,6 +1209,8 @@ RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How many miles an hour is it?", "3", r"It runs \boxed{3} miles an hour."),
     ("How far does it run?", "3", r"It runs $\boxed{3}$ in total."),
     ("A pool is 6 feet deep. How much does it cost at $2 a foot?", "12", r"\boxed{12} dollars"),
+    ("He pays $5 and $7. How much does he pay?", "12", r"\boxed{12} dollars"),
+    ("He ran 3 miles in 20 minutes twice. How far did he run?", "6", r"\boxed{6} miles"),
 ]
 RIGHT_TEXTS: list[tuple[str, str]] = [
     ("1,2", r"The roots are \boxed{1} and \boxed{2}."),
@@ -2072,6 +2074,9 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
         "x^2-3x-10",
         "(x+2)(x-5)",
     ),
+    ("Find its radius.", "5", r"\text{Diameter}=5"),
+    ("Find its value to the nearest minute.", "15", r"15.6\approx 15"),
+    ("Find the integral of $x$ from 0 to 2.", "2", "f'(x)=2"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Solve $2^x=10$. Round to three decimal places.", "3.322", r"x=\log_2 10\approx 3.322"),
@@ -2139,4 +2144,17 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Do such numbers exist?", "No", r"\text{No, there are no such numbers}"),
     ("How many oranges are good?", "17", r"17\text{ good oranges}"),
     ("How large are the length and the width? Find all solutions.", "2, 3", "3, 2"),
+    ("Find the derivative of $y=x^2+5x$.", "2x+5", r"\frac{dy}{dx}=2x+5"),
+    ("Differentiate $f(x)=x^3$.", "3x^2", "f'(x)=3x^2"),
+    ("Find the modulus of $z=3+4i$.", "5", "|z|=5"),
+    ("What is the greatest common divisor of $12$ and $18$?", "6", r"\gcd(12,18)=6"),
+    ("Find its radius.", "5", r"\text{Radius}=5"),
+    ("He pays $5. How much profit does he make?", "50", r"\text{Profit} = \$50"),
+    ("How long is it, rounded to the nearest minute?", "15", r"15.36\approx 15"),
+    (
+        r"Find it. $\textbf{(A)}\ 24 \qquad \textbf{(B)}\ 25$",
+        r"\textbf{(B)}\25",
+        r"\textbf{(B)}\ 25",
+    ),
+    ("How many pieces of junk mail does he give?", "48", r"48\text{ pieces of junk mail}"),
 ]

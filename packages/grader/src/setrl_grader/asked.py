@@ -222,6 +222,13 @@ _ANGLE = re.compile(  # a formula that may be an angle: a Greek letter, x, A, AB
     r"\\(?:angle|arc|widehat|[a-z]+\Z)|∠|m\\angle|(?![nkm])[a-zA-Z]\Z|[A-Z]{3}\Z"
 )
 _OF_A_LETTER = ORDERS | {r"\in"}
+_SAID_BY = (  # how a name is written, and the words that ask for it
+    (r"[a-zA-Z]'+(?:\([a-z]\))?|\\frac\{d(?:\^2)?[a-z]\}\{d[a-z](?:\^2)?\}", r"deriv|differentiat"),
+    (r"\|[^|]+\|", r"modul|magnitude|absolute value|norm\b|\blength"),
+    (r"\[[A-Z]{3,}\]", r"\barea\b"),
+    (r"\\gcd\(.*\)", r"\bg\.?c\.?[df]\b|(?:greatest|highest|largest) common"),
+    (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
+)
 _ALWAYS = frozenset(["answer", "ans", "total"])
 _NAMED = (  # quantities that a problem asks for in words, in their order
     r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width|distance"
@@ -376,7 +383,7 @@ def _units_of(problem: str) -> frozenset[str]:
     found = UNITS.intersection(_TWO_LETTERS.findall(problem)) - {"in", "foot"}
     units = {*map(one_name, found)} - _NO_UNIT
     kinds = [kind for words, kind in _KINDS if re.search(words, question, re.IGNORECASE)]
-    if _RATE.search(question):
+    if _RATE.search(question) and not paid:
         return frozenset(f"{one}/{time}" for one in units for time in units & _TIMES - {one})
     units = units.intersection(*kinds) if kinds else units
     if money and paid and "much" not in paid[0].lower():
@@ -408,11 +415,12 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
         return answer
     words, asked, nouns = (
         re.findall(r"[a-z'-]+", text.lower())
-        for text in (found[2], question, count[1] if count else question)
+        for text in (found[2], question, count[1] if count and count[1] else question)
     )
     while len(words) > 1 and words[-1] in _TAIL and words[-1] in asked:
         words.pop()
-    ends = words[-1] in {*nouns, *(noun.removesuffix("s") for noun in nouns)}
+    head = words[words.index("of") - 1] if "of" in words[1:] else words[-1]
+    ends = head in {*nouns, *(noun.removesuffix("s") for noun in nouns)}
     return found[1] if ends and {*words[:-1]} <= {*asked} - _NO_WORDS - UNITS else answer
 
 
@@ -468,6 +476,23 @@ def options_of(problem: str) -> dict[str, str]:
 def is_asked(name: Part, problem: str) -> bool:
     """Whether a problem asks for the left side of an equation."""
     return _bare(spaceless(name.text)) in map(_bare, said(problem).asked)
+
+
+def is_said(name: str, problem: str) -> bool:
+    """Whether a question asks in words for what a name says: f'(x) for a derivative, "Radius".
+
+    >>> [is_said(name, "Find the radius.") for name in ("Radius", "f'(x)", "Area")]
+    [True, False, False]
+    """
+    question = question_of(problem)
+    if re.fullmatch(r"[A-Za-z]{3,}(?: [A-Za-z]+)*", name):
+        known = {*re.findall("[a-z]+", FORMULA.sub(" ", question).lower())} | _ALWAYS
+        return {*name.lower().split()} <= known
+    key = spaceless(name)
+    return any(
+        re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
+        for written, words in _SAID_BY
+    )
 
 
 def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> bool:

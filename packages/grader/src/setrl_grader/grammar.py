@@ -321,11 +321,17 @@ def _numeral(found: re.Match[str], text: str, reading: frozenset[str]) -> str:
         period = _PERIOD.fullmatch(written)
         return rf"{period[1]}\overline{{{period[2] or period[3]}}}" if period else written
     whole = _BEFORE_ALL.match(text[: found.start()]) and not re.search(r"\d", text[found.end() :])
-    listed = _LISTED.search(text) and not re.search(r",(?! |\d{3}(?!\d))", text)
+    listed = _is_listed(text)
     if kind == "comma":
         return written.replace(",", ".") if whole and "0,125" in reading else written
     joined = (whole and "1, 234" not in reading) or listed
     return re.sub("[, ]", "", written) if joined else written
+
+
+@lru_cache(maxsize=64)
+def _is_listed(text: str) -> bool:
+    """Whether a list has a space behind each comma, and none within its thousands."""
+    return bool(_LISTED.search(text)) and not re.search(r",(?! |\d{3}(?!\d))", text)
 
 
 def _is_word(run: str, text: str, found: re.Match[str], pieces: list[str]) -> bool:

@@ -17,6 +17,7 @@ from setrl_grader.asked import (
     asked_scales,
     asked_units,
     is_asked,
+    is_said,
     leads_to_another,
     names_another,
     options_of,
@@ -410,7 +411,7 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    if is_asked(name, problem):
+    if is_asked(name, problem) or (problem and is_said(name.text, problem)):
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
@@ -522,7 +523,11 @@ def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str
     asked = asked_units(problem) if not behind else said(problem).units - {"unit"}
     known = {one_name(own)} if own and behind else asked if not own else frozenset[str]()
     given = _parts_of(one_name(behind or inside))
-    return "unit" if known and given and given.isdisjoint(*map(_parts_of, known)) else None
+    return (
+        "unit"
+        if known and given and given.isdisjoint(set().union(*map(_parts_of, known)))
+        else None
+    )
 
 
 def _parts_of(unit: str) -> set[str]:
@@ -600,9 +605,18 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
         right = read_number(gold)
+        if said(problem).rounded and _rounds_to_whole(exact, rounded):
+            return rounded
         return (rounded if right and right.decimal else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
+
+
+def _rounds_to_whole(exact: str, rounded: str) -> bool:
+    """Whether a number is rounded to a whole one."""
+    one, other = read_number(exact), read_number(rounded)
+    near = one and other and one.percent == other.percent and other.value.denominator == 1
+    return bool(near and one and other and abs(one.value - other.value) <= Fraction(1, 2))
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

@@ -474,6 +474,7 @@ def gold_answer(gold: object) -> str:
     """
     gold = gold.gold if isinstance(gold, Gold) else gold
     text = gold if isinstance(gold, str) else _number(gold)
+    text = re.sub(r"(?<!\\)\\(?=\d)", r"\\ ", text)  # \25, which has lost a space
     boxes = final_boxes(text)
     if boxes.answers:
         before, _, after = text.rpartition(boxes.answers[-1])
