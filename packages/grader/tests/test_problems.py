@@ -108,7 +108,6 @@ FORMS = [
     (r"Simplify $\sqrt{16x}$.", r"4\sqrt{x}", r"2\sqrt{4x}"),
     (r"Write $\frac{40}{60}$ in simplest form.", r"\frac23", r"\frac{10}{15}"),
     ("Find the prime factorization of 360.", r"2^3\cdot3^2\cdot5", r"8\cdot45"),
-    (r"Simplify $\frac{x^2-1}{x^2-3x+2}$.", r"\frac{x+1}{x-2}", r"\frac{1-x^2}{3x-x^2-2}"),
     ("Write $0.36$ as a fraction.", r"\frac{9}{25}", r"\frac{36}{100}"),
     ("Which mixed number is $2.75$?", r"2\frac34", r"\frac{11}{4}"),
     ("How likely is it? Express it as a common fraction.", r"\frac12", r"\frac{18}{36}"),
