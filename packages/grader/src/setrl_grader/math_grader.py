@@ -573,11 +573,12 @@ def _is_narrower(domain: str | None, problem: str) -> bool:
     limits = re.sub(r"[{}\s]|\\in(?![a-z])", "", found["of"] or "")
     of_function = re.search(r":\\mathbb(\w)(\^\+|_\+|_>0)?\\(?:to|rightarrow)", text)
     if _FROM_ZERO.match(limits):
-        given = f"R^{of_function[2] and '+'}{of_function[1]}" if of_function else text
-        return not (_POSITIVE.search(given) or given == "R^NoneN")
+        positive = of_function and (of_function[2] or of_function[1] == "N")
+        return not (positive if of_function else _POSITIVE.search(text))
     words = {*re.findall("[a-z]{3,}", found["words"])} - _WIDE
-    of_set = of_function and _SAID_OF.get(of_function[1], "") + " positive" * bool(of_function[2])
-    known = of_set if of_function else " ".join(_FOR_ALL.findall(problem))
+    known = " ".join(_FOR_ALL.findall(problem))
+    if of_function:
+        known = _SAID_OF.get(of_function[1], "") + " positive" * bool(of_function[2])
     return limits not in text or not all(word.removesuffix("s") in known for word in words)
 
 

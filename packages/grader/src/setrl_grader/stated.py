@@ -101,7 +101,7 @@ _DAMAGE = {
         r"|\\(?:le|ge|cdot|times|cup|ne|frac|sqrt)\s*$"
     ),
 }
-_COMMAND = re.compile(r"\\([a-zA-Z]+|\d)")
+_COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _GLUED = re.compile(r"(?<![\\A-Za-z])(?=[A-Za-z]{9})[A-Za-z]*(?:[a-z][A-Z]|[A-Z]{2}[a-z])")
 _SENTENCE = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{2,} ")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{3,}")
@@ -474,7 +474,6 @@ def gold_answer(gold: object) -> str:
     """
     gold = gold.gold if isinstance(gold, Gold) else gold
     text = gold if isinstance(gold, str) else _number(gold)
-    text = re.sub(r"(?<!\\)\\(?=\d)", r"\\ ", text)  # \25, which has lost a space
     boxes = final_boxes(text)
     if boxes.answers:
         before, _, after = text.rpartition(boxes.answers[-1])
