@@ -118,7 +118,7 @@ RIGHT = [
     ("(1+i)^2", "2i", "imaginary unit"),
     (r"32,\! 349", "32349", "space after a thousands comma"),
     ("32349", r"32,\! 349", "space after a thousands comma"),
-    ("e^x", "e^{x/2}e^{x/2}", "product of powers"),
+    ("e^{x/2}e^{x/2}", "e^x", "product of powers"),
     ("1.5", "1 1/2", "mixed number"),
     ("1 1/2", "1.5", "mixed number"),
     ("1", "|AB| = 1", "name before a value"),

@@ -12,7 +12,7 @@ def graded(gold, answer, kind=None):
 @pytest.mark.parametrize(
     ("gold", "answer", "ways"),
     [
-        ("0.3", "3e-1", "3e-1 as a number in e-notation or as a product with e"),
+        ("0.003", "3e-3", "3e-1 as a number in e-notation or as a product with e"),
         ("3e-1", "0.3", "3e-1 as a number in e-notation or as a product with e"),
         ("0.125", "0,125", "0,125 as a decimal or as two members"),
         ("x+1", "[x]+1", "[u] as a rounded value or as a bracket"),

@@ -30,13 +30,19 @@ _ANSWERED = re.compile(  # which ends an example
     re.IGNORECASE | re.MULTILINE,
 )
 _OPTIONS = re.compile(
-    r"(?<![\w)])\(A\)(?=.*\(B\))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)", re.MULTILINE | re.DOTALL
+    r"(?<![\w)])\(A\)(?=.*\(B\)(?:.*\(C\)|(?:(?![.?]\s).)*\Z))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)",
+    re.MULTILINE | re.DOTALL,
 )
 _FONT_OF_OPTION = re.compile(r"\\(?:textbf|text|textrm|mathrm|mathbf)\s*\{\s*(\([A-J]\))\s*\}")
-_OPTION = re.compile(r"(?<![\w)])\(([A-J])\)\s*|(?:^|(?<=\s))([A-J])[.):]\s+", re.MULTILINE)
+_OPTION = re.compile(
+    r"(?<![\w)])\(([A-J])\)\s*|(?:^|(?<=\s))(?:\*\*)?([A-J])(?:[.:](?:\*\*)?\s+|\)\s*)",
+    re.MULTILINE,
+)
 _BETWEEN = r"(?:\\q?quad|\\\\|\\[ ;,]|[~$\s])"
 _AROUND = re.compile(rf"\A{_BETWEEN}+|{_BETWEEN}+\Z")
-_CHOOSE = re.compile(r"\bwhich of\b(?! the following)", re.IGNORECASE)
+_CHOOSE = re.compile(
+    r"\bwhich of\b(?! the following)[^.?!]{0,60}?[\d$\\][^?!]*\b(?:and|or)\b", re.IGNORECASE
+)
 _OPERAND = r"(?:[\w.^(){}\[\]√]|\\[a-zA-Z]+)+(?:\\?%)?"
 _PLAIN = re.compile(  # a formula without dollar signs
     rf"[-+−]?{_OPERAND}(?:\s*(?:[-+−–±*/=<>·⋅×÷≤≥])\s*{_OPERAND})*"
@@ -48,14 +54,16 @@ FORMULA = re.compile(
 _SIDES = re.compile(  # what is between the lines of a display
     r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
 )
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{[a-z]+\*?\}")
 _ASKS = (
     r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?"
+    r"|give|state|work\s+out|write\s+down|how\s+(?:large|big)\s+is|which\s+number\s+is"
     r"|range\s+of|for\s+which(?=\s+(?:real\s+)?(?:values?|numbers?)\b))\b"
 )
 _NOUN = (  # what may be said of a name that is asked for
-    r"(?i:the|its|all|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
+    r"(?i:the|its|all|both|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
     r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
-    r"|triples?|tuples?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
+    r"|triples?|tuples?|points?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
     r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?"
     r"|unknowns?|with justification|of|and|or|(?<=values )for|(?<=range )for)"
 )
@@ -83,8 +91,9 @@ _INTERVAL = re.compile(
     re.IGNORECASE,
 )
 _ROUNDED = re.compile(  # asks for a decimal; a round of a game does not
-    r"\bdecimal|\bnearest\b|\bapprox|\bround(?:ed|ing)?\s+(?:to|off|up|down|your|it|the answer)"
-    r"\b|\bsignificant (?:figure|digit)|\bestimat|\\approx|≈",
+    r"\bdecimals?\b(?! part)|\bto (?:the|its) nearest\b(?! (?:end|vert|point|side|edge))"
+    r"|\bround(?:ed|ing)?\s+(?:to|off|up|down|your|it|the answer)\b|\bapprox"
+    r"|\bsignificant (?:figure|digit)|\bestimat|\\approx|≈",
     re.IGNORECASE,
 )
 _EXACT = re.compile(
@@ -96,7 +105,9 @@ _FORM = re.compile(  # words that ask for the form of the gold
     r"|\breduced? (?:the |your |to |fraction|form)|\b(?:common|single) (?:fraction|logarithm)"
     r"|\bas an? (?:polynomial|product)|\brational denominator|\brationali[sz]|\bradical form"
     r"|\bfactor(?:i[sz]e|i[sz]ed|ed)?\b(?=\s*[:$\\]| completely| form)|\bin (?:degrees|radians)\b"
-    r"|\b(?:general|standard|vertex|slope-intercept) form|\bin the form\W*[\w+^ -]{0,40}=",
+    r"|\b(?:general|standard|vertex|slope-intercept|point-slope|intercept) form"
+    r"|\bin the form\b|\b(?:relatively |co-?)prime\b|\bsquare-?free\b"
+    r"|\bprime factori[sz]ation|\bas a power of\b",
     re.IGNORECASE,
 )
 _NOTATION = re.compile(
@@ -119,17 +130,23 @@ _RATIO = re.compile(  # behind what asks
     re.IGNORECASE,
 )
 _SOLVED = re.compile(
-    r"\bsolve [^.]{0,80}\bfor\b|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
+    r"\bsolve [^.]{0,80}\bfor\b|\bthe subject of\b|\bisolate\b|\bstands? alone\b"
+    r"|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
     re.IGNORECASE,
 )
 _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many(?:\s+(?:more|fewer|less|total|extra))?)\s+\$?"
     r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
+_SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
 _ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
 _MONEY = re.compile(
     r"\bhow much|\b(?:cost|pay|spend|spent|earn|money|price|save|profit|charge|owe)", re.IGNORECASE
 )
+_PURE = re.compile(  # quantities that have no unit
+    r"\b(?:ratio|percent(?:age)?|fraction|probability|factor|slope)\b", re.I
+)
+_RATE = re.compile(r"\b(?:speed|velocity|rate|how fast)\b", re.IGNORECASE)
 _TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _TIMES = {*("s", "min", "h", "day", "week", "month", "year")}
 _KINDS = (  # what a unit must measure
@@ -141,11 +158,29 @@ _KINDS = (  # what a unit must measure
 _NO_UNIT = frozenset(["unit", "person", "student", "way", "point", "degree", "$", "cent"])
 _POWERS = (("area", "^2"), ("volume", "^3"))
 _NOUNS = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
+_PER = re.compile(r"\s+(?:per|an?|each|every)\s+(day|week|month|year|hour|minute)\Z")
+_TAIL = ("left", "remaining", "remain", "altogether", "in", "total")
 _NO_WORDS = {  # which change a number
     *("not", "no", "or", "and", "than", "less", "half", "double", "twice", "dozen", "hundred"),
-    *("thousand", "million", "billion", "trillion", "percent", "minus", "negative", "squared"),
+    *(
+        "each",
+        "per",
+        "thousand",
+        "million",
+        "billion",
+        "trillion",
+        "percent",
+        "minus",
+        "negative",
+        "squared",
+    ),
 }
 _BASE = re.compile(r"([0-9A-F]+)_\{?(\d+)\}?\Z")
+_ASKED_BASE = re.compile(  # no base of a number that is given
+    r"\b(?:to|in|into|as an?)\s+base[- $]*(\d+)"
+    r"|\bbase[- $]*(\d+)\$?\s+(?:value|representation|form|expansion|equivalent)",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
@@ -172,7 +207,28 @@ _MEASURE = re.compile(
 )
 _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
 _AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
+_SIGNS = {  # how a problem says that one is meant
+    "%": r"%|percent|\brate\b|\bprobab|\bchance|\blikel",
+    "°": r"°|\\circ(?![a-z])|degree|(?<![a-z])(?:\\?(?:angle|sin|cos|tan)|arcs?\b|rotat|inclin)"
+    r"(?!.*\bradian)",
+    "$": r"(?<![$\\])\\?\$\s?[\d,]*\.?\d+(?=[\s,.;:?!)/-]|\Z)|\A[^\\^=$]*\d\$|dollar|money|USD",
+    "€": r"€|\beuros?\b|EUR",
+    "£": r"£|\bpence\b|\b(?:cost|pa(?:y|id)|price|spen[dt]|earn).*\bpounds?\b"
+    r"|\bpounds?\b.*\b(?:cost|pa(?:y|id)|price|spen[dt]|earn)",
+    "¥": r"¥|\byen\b",
+    "₹": r"₹|\brupees?\b",
+}
+_ANGLE = re.compile(  # a formula that may be an angle: a Greek letter, x, A, ABC
+    r"\\(?:angle|arc|widehat|[a-z]+\Z)|∠|m\\angle|(?![nkm])[a-zA-Z]\Z|[A-Z]{3}\Z"
+)
 _OF_A_LETTER = ORDERS | {r"\in"}
+_SAID_BY = (  # how a name is written, and the words that ask for it
+    (r"[a-zA-Z]'+(?:\([a-z]\))?|\\frac\{d(?:\^2)?[a-z]\}\{d[a-z](?:\^2)?\}", r"deriv|differentiat"),
+    (r"\|[^|]+\|", r"modul|magnitude|absolute value|norm\b|\blength"),
+    (r"\[[A-Z]{3,}\]", r"\barea\b"),
+    (r"\\gcd\(.*\)", r"\bg\.?c\.?[df]\b|(?:greatest|highest|largest) common"),
+    (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
+)
 _ALWAYS = frozenset(["answer", "ans", "total"])
 _NAMED = (  # quantities that a problem asks for in words, in their order
     r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width|distance"
@@ -184,6 +240,19 @@ _IN_ORDER = re.compile(
     r"|\bfrom (?:the )?(?:smallest|least|lowest|largest|greatest|highest)\b"
     r"|\bhow many\b.*\bhow many\b|\bhow many (?:of )?each\b|\bnumber of\b.*\bnumber of\b"
     rf"|\b{_NAMED}(?: of \w+| from the \w+)? and (?:the |its )?{_NAMED}",
+    re.IGNORECASE,
+)
+
+
+_TWO = re.compile(
+    r"\b(?:how (?:old|long|many|tall|much|far)|what|find|determine|compute|calculate|give|state)\b"
+    r"[^,;]*\b(?!f\b)[a-z-]{2,}(?:'s \w+)? and (?:of )?"
+    r"(?:the |its |an? |her |his )?(?!f\b|others?\b)[a-zA-Z]{3,}",
+    re.IGNORECASE,
+)
+_OF_ONE_KIND = re.compile(
+    r"\b(?:all|any|every|each|values?|solutions?|roots?|zeros?|possible|numbers|integers|primes"
+    r"|points|pairs|such)\b",
     re.IGNORECASE,
 )
 
@@ -205,6 +274,7 @@ class Said(NamedTuple):
         solved: Whether it asks to solve for a letter.
         form: Whether words ask for the form of the gold, "in lowest terms".
         notation: Whether they ask for a kind of number, "as a decimal".
+        interval: Whether it asks for an interval.
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -222,6 +292,7 @@ class Said(NamedTuple):
     form: bool = False
     solved: bool = False
     notation: bool = False
+    interval: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -230,7 +301,7 @@ def said(problem: str) -> Said:
 
     >>> found = said("If $x+y=8$, find $x$. Which point $(a,b)$ is it?")
     >>> found.asked, found.orders
-    (('x',), (('a', 'b'), ('x',)))
+    (('x',), (('x',), ('a', 'b')))
     """
     if not problem:
         return Said()
@@ -238,26 +309,35 @@ def said(problem: str) -> Said:
     tuples = [*filter(None, map(_tuple_of, formulas))]
     asked, direct = _asked(problem)
     group = "all" * bool(_NO_PRODUCT.search(problem))
+    question = question_of(problem)
+    of_range = _RANGE.search(f"for {question}" if re.match(r"which \W", question) else question)
     is_range = _RANGE.search(problem) or (
         _INTERVAL.search(problem) and not _OF_POINTS.search(problem)
     )
     letters = {"e", "i"}.intersection(formulas) if not _CONSTANT.search(problem) else ()
     return Said(
         asked=asked,
-        orders=(*tuples, asked),
+        orders=(asked, *tuples),
         letters=frozenset(map(LETTERS_AS.__getitem__, letters)),
         ordered=group or "capitals" * bool(_MATRICES.search(problem)),
         complex=bool(_COMPLEX.search(problem)),
-        points=direct or not is_range,
-        in_order=bool(_IN_ORDER.search(question_of(problem))),
+        points=direct or not is_range or bool(_OF_POINTS.search(question) and not of_range),
+        in_order=bool(_IN_ORDER.search(question)) or _asks_for_two(question),
         ratio=bool(_RATIO.search(problem)),
         units=_units_of(problem),
         rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
         solved=bool(_SOLVED.search(problem)),
         form=bool(_FORM.search(problem)),
         notation=bool(_NOTATION.search(problem)),
+        interval=re.search(r"\bintervals?\b", problem) is not None,
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)) + _ALONE.findall(problem))),
     )
+
+
+def _asks_for_two(question: str) -> bool:
+    """Whether a question asks for two unlike things: "the length and the width"."""
+    text = re.split(r"[.?!]\s", FORMULA.sub(" f ", question))[0]
+    return bool(_TWO.search(text)) and not _OF_ONE_KIND.search(text)
 
 
 def without_base(gold: str, answer: str, problem: str) -> str:
@@ -270,7 +350,8 @@ def without_base(gold: str, answer: str, problem: str) -> str:
     """
     ours, theirs = (_BASE.match(text) for text in (gold, answer))
     one = ours if ours and not theirs else theirs if theirs and not ours else None
-    if not one or not re.search(rf"\bbase[- $]*{one[2]}\b", question_of(problem)):
+    asked = [each[1] or each[2] for each in _ASKED_BASE.finditer(question_of(problem))]
+    if not one or one[2] not in asked:
         return answer
     return (
         answer + gold[ours.end(1) :] if ours and answer.isalnum() else one[1] if theirs else answer
@@ -283,6 +364,11 @@ def asked_units(problem: str) -> frozenset[str]:
     return frozenset(one_name(split_unit(f"1 {each}")[1]) for each in found) - {""}
 
 
+def asked_scales(problem: str) -> str:
+    """Return the words that may ask for a scale: "how many dozen", "in thousands"."""
+    return " ".join(_SCALE.findall(question_of(problem)))
+
+
 def _units_of(problem: str) -> frozenset[str]:
     """Return the units in which a problem asks; else the only one that it has, or its currency.
 
@@ -290,13 +376,18 @@ def _units_of(problem: str) -> frozenset[str]:
     (['cm'], ['km'])
     """
     question, asked = question_of(problem), asked_units(problem)
-    if asked or _COUNT.search(question):
+    if asked or _COUNT.search(question) or _PURE.search(question):
         return asked
-    money = {"$"} if _MONEY.search(question) and re.search(r"\$\s?\d|dollar", problem) else set()
+    paid = _MONEY.search(question)
+    money = {"$"} if paid and re.search(r"\$\s?\d|dollar", problem) else set()
     found = UNITS.intersection(_TWO_LETTERS.findall(problem)) - {"in", "foot"}
     units = {*map(one_name, found)} - _NO_UNIT
     kinds = [kind for words, kind in _KINDS if re.search(words, question, re.IGNORECASE)]
+    if _RATE.search(question) and not paid:
+        return frozenset(f"{one}/{time}" for one in units for time in units & _TIMES - {one})
     units = units.intersection(*kinds) if kinds else units
+    if money and paid and "much" not in paid[0].lower():
+        return frozenset(money)
     power = next((power for noun, power in _POWERS if noun in question.lower()), "")
     units = units or {"unit"}
     return frozenset(money | ({unit + power for unit in units} if len(units) == 1 else set()))
@@ -311,14 +402,26 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     """
     if re.search(r"\bhow old\b", problem, re.IGNORECASE):
         answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
-    if r"\pi" in gold or "radian" in problem:
+    question = question_of(problem)
+    if (not problem and r"\pi" in gold) or re.search(
+        r"\bangle|\bradian|\\(?:angle|alpha|beta|gamma|theta|phi)\b", question
+    ):
         answer = re.sub(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z", "", answer)
-    found = _NOUNS.match(answer)
-    if not found or not read_number(gold):
+    each = _PER.search(answer)
+    if each and re.search(rf"\b(?:per|an?|each|every|one)\W+{each[1]}\b", question):
+        answer = answer[: each.start()]
+    found, count = _NOUNS.match(answer), _COUNT.search(question)
+    if not found or not re.search(r"\bhow\b|number of", question, re.I) or not read_number(gold):
         return answer
-    words = {*found[2].lower().split()}
-    asked = {*re.findall(r"[a-z'-]+", question_of(problem).lower())} - _NO_WORDS - UNITS
-    return found[1] if words <= asked else answer
+    words, asked, nouns = (
+        re.findall(r"[a-z'-]+", text.lower())
+        for text in (found[2], question, count[1] if count and count[1] else question)
+    )
+    while len(words) > 1 and words[-1] in _TAIL and words[-1] in asked:
+        words.pop()
+    head = words[words.index("of") - 1] if "of" in words[1:] else words[-1]
+    ends = head in {*nouns, *(noun.removesuffix("s") for noun in nouns)}
+    return found[1] if ends and {*words[:-1]} <= {*asked} - _NO_WORDS - UNITS else answer
 
 
 def _tuple_of(formula: str) -> tuple[str, ...]:
@@ -373,6 +476,23 @@ def options_of(problem: str) -> dict[str, str]:
 def is_asked(name: Part, problem: str) -> bool:
     """Whether a problem asks for the left side of an equation."""
     return _bare(spaceless(name.text)) in map(_bare, said(problem).asked)
+
+
+def is_said(name: str, problem: str) -> bool:
+    """Whether a question asks in words for what a name says: f'(x) for a derivative, "Radius".
+
+    >>> [is_said(name, "Find the radius.") for name in ("Radius", "f'(x)", "Area")]
+    [True, False, False]
+    """
+    question = question_of(problem)
+    if re.fullmatch(r"[A-Za-z]{3,}(?: [A-Za-z]+)*", name):
+        known = {*re.findall("[a-z]+", FORMULA.sub(" ", question).lower())} | _ALWAYS
+        return {*name.lower().split()} <= known
+    key = spaceless(name)
+    return any(
+        re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
+        for written, words in _SAID_BY
+    )
 
 
 def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> bool:
@@ -463,6 +583,34 @@ def question_of(problem: str) -> str:
     return problem
 
 
+def unsaid_mark(gold: str, answer: str, problem: str) -> str:
+    r"""Return a sign that an answer has, and neither the gold nor the problem; or "".
+
+    >>> [unsaid_mark("5", "5%", said) for said in ("How many?", "Which percentage?")]
+    ['%', '']
+    """
+    signs = (sign for sign in _SIGNS if sign in answer and sign not in gold)
+    return next((sign for sign in signs if not _asks_for_sign(sign, gold, problem)), "")
+
+
+def _asks_for_sign(sign: str, gold: str, problem: str) -> bool:
+    """Whether the gold says that a sign is meant, or the question asks for what it measures."""
+    said_so, question = re.compile(_SIGNS[sign], re.DOTALL), question_of(problem)
+    text = said_of_marks(problem)
+    if said_so.search(gold):
+        return True
+    if sign == "°" and re.search(r"\b(?:ratio|fraction|percent|probability)", question):
+        return False
+    if sign == "%":
+        return said_so.search(_AMOUNT.sub(" ", text)) is not None
+    if sign != "°":
+        return said_so.search(text) is not None and not _PURE.search(question)
+    bare = re.sub(r"\\(?:sin|cos|tan)(?!\^\{?-)", " ", _AMOUNT.sub(" ", question))
+    asked = said(problem).asked
+    of_angles = all(map(_ANGLE.match, asked))
+    return said_so.search(text if of_angles else bare) is not None
+
+
 def said_of_marks(problem: str) -> str:
     """Return what in a problem may ask for a mark: a count has the marks of its noun only.
 
@@ -549,8 +697,10 @@ def stem_of(problem: str) -> str:
 @lru_cache(maxsize=1024)
 def formulas_of(problem: str) -> tuple[Part, ...]:
     """Return the formulas of a problem, those in no dollar signs too, each also by its lines."""
-    plain = [each.rstrip(".,:;?") for each in _PLAIN.findall(FORMULA.sub(" ; ", problem))]
+    text = _ENVIRONMENT.sub(" ; ", FORMULA.sub(" ; ", problem))
+    plain = [each.rstrip(".,:;?") for each in _PLAIN.findall(text)]
     found = [each for each in plain if not _NO_FORMULA.search(each)] + _marked(problem)
+    found += [each.rstrip("=_? ") for each in found if each.rstrip("_? ").endswith("=")]
     pieces = dict.fromkeys(piece for each in found for piece in (each, *_SIDES.split(each)))
     return tuple(parse(normal_form(each)) for each in [*pieces][-MAX_FORMULAS:])
 

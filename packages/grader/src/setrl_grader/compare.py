@@ -369,7 +369,7 @@ class _Comparison:
 
     def _done(self, found: Finding, gold: Part, answer: Part) -> Finding:
         """Return what was found; different if the answer leaves an operation to do."""
-        if not found.equal or self.unevaluated or not is_undone(gold, answer):
+        if not found.equal or self.unevaluated or not is_undone(gold, answer, self.about.interval):
             return found
         return Finding(False, "unevaluated", gold.text, answer.text)
 

@@ -13,30 +13,37 @@ before the problem do not count, nor do the options behind it.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, combinations
-from math import gcd, inf, isqrt, prod
+from itertools import chain
+from math import gcd, inf, prod
 
 from setrl_grader.asked import formulas_of
+from setrl_grader.expanded import NOTHING, Base, expanded, frozen, primes_of
 from setrl_grader.marks import MARKS
 from setrl_grader.names import is_named, value_of
 from setrl_grader.normal_form import spaceless
 from setrl_grader.numbers import literal
 from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of, walk, whole
 
-_ROUNDED = {"abs", "floor", "ceil", "log"}
 _RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
 _NUMBER = ("number",)
 MAX_FACTORS = 20  # that a power is
-LONGEST_RADICAND = 30  # digits of a number whose squares are taken out
-_SMALL = (2, 3, 5, 7, 11, 13)  # primes whose powers are taken out of a root
+LARGEST_FACTOR, LEAST_EXPONENT = 1_000, 3  # before a power of ten, and of it
+_CIRCULAR = ("sin", "cos", "tan", "cot", "sec", "csc")
+_FAMILIES = {  # functions that can be written by each other
+    **dict.fromkeys((r"\ln", "log"), "logarithm"),
+    **dict.fromkeys(("floor", "ceil"), "rounding"),
+    **dict.fromkeys((rf"\{arc}{name}" for arc in ("", "arc") for name in _CIRCULAR), "angle"),
+}
 
 
-def is_undone(gold: Part, answer: Part) -> bool:
+def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
     r"""Whether an answer that is equal to a gold leaves something to do that the gold has done.
+
+    If an interval is asked for, |x| < 2 is not solved.
 
     >>> from setrl_grader.grammar import parse
     >>> [is_undone(parse("391"), parse(text)) for text in (r"17\cdot23\cdot1^2", r"\frac{782}{2}")]
@@ -49,21 +56,19 @@ def is_undone(gold: Part, answer: Part) -> bool:
         return True
     solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
     solved = solved and not any(map(_is_mixed, ours))
-    if solved and any(map(_is_mixed, theirs)):
+    if _has_name_twice(gold, answer) or (
+        solved and any(_is_mixed(each) and (interval or each.op != "abs") for each in theirs)
+    ):
         return True
     given = [each for tree in ours for each in walk(tree)]
-    known = [each for tree in theirs if not has(tree, {"apply", "word"}) for each in walk(tree)]
-    left = {_kind_left(each) for each in known if not letters_of(each)}
-    left |= {"quotient" for each in known if _is_quotient_left(each)}
-    left |= {_kind_left(each) for each in known if each.op == "+"}
-    if all(_degree(tree) < inf for tree in ours) and not any(map(_is_below, given)):
-        left |= {"quotient" for each in known if _is_below(each)}
-    numbers = [tree for tree in ours if _is_constant(tree)]
-    angles = any(tree.op == "degrees" for tree in numbers)  # 30° may be π/6
-    if numbers and not angles and all(map(_is_exact, numbers)):
-        left |= {"root" for tree in theirs if _is_constant(tree) and not _is_rational(tree)}
-    kinds = {"quotient" for each in given if gold.kind == "ratio" or _is_quotient_left(each)}
-    return not left <= {"", *kinds, *map(_kind_left, given)}
+    known = [each for tree in theirs if not has(tree, {"word"}) for each in walk(tree)]
+    below = [degree for each in known if (degree := _degree_below(each)) < inf]
+    if max(below, default=0) > sum(map(_degree_below, given)):
+        return True
+    left = {kind for each in known if not _is_choice(each) for kind in _left(each)}
+    return not left <= {kind for each in given for kind in _left(each)} | {
+        "quotient" for _ in given if gold.kind == "ratio"
+    }
 
 
 def _set_operations(part: Part) -> set[str]:
@@ -232,8 +237,11 @@ def _form_of_number(tree: Tree) -> tuple[object, ...]:
         return _NUMBER
     if tree.op == "-":
         return _form_of_number(tree.parts[0])
-    if tree.op == "^":
-        return "^", _form_of_number(tree.parts[0]), _key_of(tree.parts[1])
+    if tree.op in ("*", "^"):
+        factors = [each for each, _ in _factors(tree)]
+        powers = [_key_of(each.parts[0]) for each in factors if each.op == "^"]
+        bases = {*powers, *(_key_of(each) for each in factors if each.op != "^")}
+        return "*", len(powers) > len({*powers}), *sorted(bases)
     return tree.op, *sorted(map(_form_of_number, tree.parts), key=repr)
 
 
@@ -255,7 +263,7 @@ def _terms(tree: Tree) -> Iterator[Tree]:
 def _factors(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
     """Yield the factors of a product, with -1 if they are below a line."""
     exponent = exact_value(tree.parts[1], {}) if tree.op == "^" else None
-    if tree.op in ("*", "/", "-"):
+    if tree.op in ("*", "/", "-", "degrees"):
         for at, part in enumerate(tree.parts):
             yield from _factors(part, -sign if tree.op == "/" and at else sign)
     elif exponent is None or abs(exponent) > MAX_FACTORS:
@@ -270,44 +278,43 @@ def _factors(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
 
 
 def _unreduced(part: Part) -> set[str]:
-    """Return what can be taken out in a statement: of a fraction, a root, or a factor."""
-    return {kind for tree in _leaves(part) for each in walk(tree) for kind in _reducible(each)}
+    """Return what can be taken out in a statement: of a fraction or ratio, a root, or a factor."""
+    terms = [[*_factors(each.tree)] for each in part.parts if part.kind == "ratio" and each.tree]
+    ratio = {"fraction"} if gcd(*(_content(each, 1) for each in terms)) > 1 else set[str]()
+    return ratio.union(
+        kind for tree in _leaves(part) for each in walk(tree) for kind in _reducible(each)
+    )
 
 
 def _reducible(tree: Tree) -> Iterator[str]:
-    roots = [tree, *(each for each, _ in _factors(tree) if tree.op == "^")]  # 12^{1/2}
-    if any(each.op == "root" and not _is_square_free(each) for each in roots):
+    root = tree.op == "root" or (tree.op == "^" and whole(tree.parts[1]) is None)  # 12^{1/2}
+    if root and any(abs(factor.numerator) > 1 for factor in expanded(tree).values()):
         yield "root"
     if tree.op not in ("*", "/"):
         return
     factors = [*_factors(tree)]
-    if gcd(*(_coefficient(factors, sign) for sign in (1, -1))) > 1 or (
+    if gcd(*(_content(factors, sign) for sign in (1, -1))) > 1 or (
         tree.op == "/" and tree.parts[1].text == "1"
     ):
         yield "fraction"
     if any(sign < 0 and has(each, {"root"}) for each, sign in factors):
         yield "root below"
     others = [each for each, _ in factors if not _is_of_numbers(each)]
-    if len(others) > 1 and any(each.op == "+" and _content(each) > 1 for each in others):
+    if len(others) > 1 and any(each.op == "+" and _content([(each, 1)], 1) > 1 for each in others):
         yield "factor"
 
 
-def _content(tree: Tree) -> int:
-    """Return the largest whole number that can be taken out of a sum."""
-    return gcd(*(_coefficient([*_factors(term)], 1) for term in _terms(tree)))
+def _content(factors: list[tuple[Tree, int]], sign: int) -> int:
+    """Return the largest whole number that can be taken out of a product, also of its sums."""
+    sums = (each for each, place in factors if place == sign and each.op == "+")
+    inside = ([_coefficient([*_factors(term)], 1) for term in _terms(each)] for each in sums)
+    return _coefficient(factors, sign) * prod(gcd(*each) for each in inside)
 
 
 def _coefficient(factors: list[tuple[Tree, int]], sign: int) -> int:
     return prod(
         int(each.text) for each, place in factors if place == sign and each.text.isdecimal()
     )
-
-
-def _is_square_free(root: Tree) -> bool:
-    """Whether no power of a small prime can be taken out of a root."""
-    degree = root.parts[1].text
-    inside = _coefficient([*_factors(root.parts[0])], 1)
-    return not degree.isdecimal() or all(inside % prime ** int(degree) for prime in _SMALL)
 
 
 def _letters(part: Part) -> set[str]:
@@ -329,75 +336,153 @@ def _is_constant(tree: Tree) -> bool:
 
 
 def _is_mixed(tree: Tree) -> bool:
-    """Whether an operation is done on letters; |x| < 2 is solved."""
-    bare = tree.parts[0] if tree.op == "abs" else tree
-    return bool(bare.parts) and not _is_constant(tree)
+    """Whether an operation is done on letters."""
+    return bool(tree.parts) and not _is_constant(tree)
+
+
+def _has_name_twice(gold: Part, answer: Part) -> bool:
+    """Whether the gold's name is alone on one side of an answer, and also on the other."""
+    name = gold.parts[0].tree if is_named(gold) else None
+    sides = (
+        [each.tree for each in answer.parts if each.tree] if name and answer.marks == "=" else []
+    )
+    return name in sides and any(name != each and name in walk(each) for each in sides)
 
 
 def _is_rational(tree: Tree) -> bool:
     """Whether a number is an integer, a fraction, a decimal, or a power of one of them."""
-    if tree.op == "degrees":
-        return _is_rational(tree.parts[0])
     power = tree.op == "^" and whole(tree.parts[1]) is not None and _is_rational(tree.parts[0])
     return power or literal(tree) is not None
 
 
-def _is_exact(tree: Tree) -> bool:
-    return _is_rational(tree) and not any("." in each.text for each in walk(tree))
-
-
-def _kind_left(tree: Tree) -> str:
-    """Return the kind of the operation that is left to do in a number; "" if none is."""
-    if (tree.op.startswith("\\") and tree.op != r"\exp") or tree.op in _ROUNDED:
-        return "function"
-    if tree.op in COUNTS:
-        return "count"
+def _left(tree: Tree) -> Iterator[str]:
+    """Yield the kinds of operations that are left to do outermost in an expression."""
     if tree.op == "+":
-        most = max(Counter(frozenset(_irrationals(term)) for term in _terms(tree)).values())
-        return "sum" * (most > 1)  # of like terms
-    if tree.op in ("*", "/"):
+        yield from _left_of_sum(tree)
+    elif tree.op in ("*", "/"):
+        yield from _left_of_product(tree)
+    elif tree.op == "^":
+        yield from _left_of_power(*tree.parts)
+    elif tree.op in COUNTS or tree.op in _FAMILIES:
+        yield _FAMILIES.get(tree.op, "count")
+    elif tree.op == "root" and not letters_of(tree):
+        inside = expanded(tree.parts[0])
+        if len(inside) > 1 or any(exponent < 1 for powers in inside for _, exponent in powers):
+            yield "root of roots"
+        if {*expanded(tree)} <= {NOTHING}:
+            yield "root"
+    elif tree.op == "-":
+        yield from ["one"] * (tree.parts[0].op == "-")
+    elif tree.op == "abs" or (tree.op.startswith("\\") and tree.op != r"\exp"):
+        yield from [tree.op] * (not letters_of(tree))
+
+
+def _is_choice(tree: Tree) -> bool:
+    """Whether a binomial coefficient is the usual name of its polynomial: of n over 2."""
+    return tree.op == "binom" and bool(letters_of(tree)) and (whole(tree.parts[1]) or 0) > 1
+
+
+def _left_of_sum(tree: Tree) -> Iterator[str]:
+    """Yield "sum" where like terms are written: √12 + √27, x + 2x; n² − (n − 1)² cancels n²."""
+    total, parts = expanded(tree), [*map(expanded, _terms(tree))]
+    single = (each for each in parts if len(each) == 1 or not letters_of(tree))
+    within = {powers for each in tree.parts for powers in expanded(each)}
+    within -= {NOTHING} if len(total) > 1 else set()
+    if max(Counter(chain(*single)).values(), default=0) > 1 or not within <= {*total}:
+        yield "sum"
+    yield from ["one"] * ({} in parts)
+
+
+def _left_of_product(tree: Tree) -> Iterator[str]:
+    """Yield "product" where factors can be made one: 2·3, √2·√3, x·x², (1 + i)(2 − i)."""
+    factors = [*_flat(tree)]
+    kinds = Counter((kind, sign) for each, sign in factors if (kind := _kind(each)))
+    if literal(tree) is not None:
+        left = tree.op == "*" and not _is_scientific(tree)
+    else:
         both = tree.op == "/" and all(map(_is_rational, tree.parts))
-        signs = Counter(sign for each, sign in _flat(tree) if _is_rational(each))
-        both = both or max(signs.values(), default=0) > 1
-        return "product" * ((both and literal(tree) is None) or _have_common_factor(_flat(tree)))
-    if tree.op == "^":
-        return "power" * _is_power_left(*tree.parts)
-    return "root" * (tree.op == "root" and _is_root_of_power(tree))
+        left = both or max(kinds.values(), default=0) > 1
+        yield from ["base"] * _have_a_base_in_common(factors)
+    yield from ["product"] * left
+    yield from ["quotient"] * (("sum", -1) in kinds or _is_quotient_left(tree))
+    numbers = (literal(each) for each in tree.parts if tree.op == "*" and literal(tree) is None)
+    yield from ["one"] * any(each is not None and each.value in (0, 1) for each in numbers)
+
+
+def _is_scientific(tree: Tree) -> bool:
+    """Whether a power of ten is in the form of an answer: 3·10⁸, 250 million, and no 0.36·10²."""
+    number, power = literal(tree.parts[0]), tree.parts[1]
+    return number is not None and 1 <= abs(number.value) < LARGEST_FACTOR and _is_long(power)
+
+
+def _is_long(power: Tree) -> bool:
+    return abs(whole(power.parts[1]) or 0) >= LEAST_EXPONENT
+
+
+def _kind(factor: Tree) -> str:
+    """Return which numbers a factor is one of: of two of a kind the product is one."""
+    if _is_rational(factor) or letters_of(factor):
+        return "number" * (not letters_of(factor))
+    terms = expanded(factor)
+    is_algebraic = any(_is_root(base) for powers in terms for base, _ in powers)
+    return ("sum" if len(terms) > 1 else "root") * is_algebraic
+
+
+def _is_root(base: Base) -> bool:
+    """Whether a power of a base is a number of another kind: √2 and i, unlike π."""
+    return isinstance(base, int) or base == "i"
+
+
+def _have_a_base_in_common(factors: list[tuple[Tree, int]]) -> bool:
+    """Whether a base is in two factors: x·x², √6/√2, √2(√2 + 1), a sum above and below a line."""
+    exponents = defaultdict[tuple[Base, int], list[Fraction]](list)
+    for factor, sign in factors:
+        for base, exponent in _powers(factor):
+            exponents[base, exponent.denominator].append(sign * exponent)
+    return any(
+        len(each) > 1 and (isinstance(base, tuple) or {*each} not in ({1}, {-1}))
+        for (base, _), each in exponents.items()
+    )
+
+
+def _powers(factor: Tree) -> Iterator[tuple[Base, Fraction]]:
+    """Yield the powers that a factor is a product of, and the roots in a sum."""
+    inside = literal(factor.parts[0]) if factor.op == "root" else None
+    whole_power = factor.op == "^" and whole(factor.parts[1]) is not None
+    terms = expanded(factor.parts[0] if whole_power else factor)
+    if inside is not None and inside.value:
+        for prime, _ in primes_of(abs(inside.value)):
+            yield prime, Fraction(1, whole(factor.parts[1]) or 2)
+    elif len(terms) > 1:
+        yield frozen(terms), Fraction(1)
+        yield from {each for powers in terms for each in powers if _is_root(each[0])}
+    else:
+        yield from (each for powers in expanded(factor) for each in powers)
 
 
 def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
     """Yield the factors of a product as they are written, with -1 if they are below a line."""
-    if tree.op not in ("*", "/", "-") or _is_rational(tree):
+    if tree.op not in ("*", "/", "-", "degrees") or _is_rational(tree):
         yield tree, sign
         return
     for at, part in enumerate(tree.parts):
         yield from _flat(part, -sign if tree.op == "/" and at else sign)
 
 
-def _irrationals(term: Tree) -> Iterator[tuple[Tree | int, int]]:
-    """Yield the factors of a term that are no rational numbers; like terms have the same."""
-    factors = ((each, sign) for each, sign in _flat(term) if not _is_rational(each))
-    return ((_without_squares(_radicand(each)) or each, sign) for each, sign in factors)
-
-
-def _have_common_factor(factors: Iterable[tuple[Tree, int]]) -> bool:
-    """Whether two square roots of a product can be made one: √12·√3, √6/√2."""
-    inside = [number for each, _ in factors if (number := _radicand(each))]
-    return any(gcd(*pair) > 1 for pair in combinations(inside, 2))
-
-
-def _radicand(tree: Tree) -> int:
-    """Return the whole number under a square root; 0 of anything else, and of a long number."""
-    is_root = tree.op == "root" and tree.parts[1].text == "2" and tree.parts[0].text.isdecimal()
-    return int(tree.parts[0].text) if is_root and len(tree.parts[0].text) <= LONGEST_RADICAND else 0
-
-
-def _without_squares(number: int) -> int:
-    """Return a whole number without the squares of small primes in it."""
-    for prime in _SMALL:
-        while number and number % prime**2 == 0:
-            number //= prime**2
-    return number
+def _left_of_power(base: Tree, exponent: Tree) -> Iterator[str]:
+    """Yield what is left: 3¹⁰, (1 + √2)², i², (x²)³; e², 2^{1/3} and 10⁸ are values."""
+    power, tree = whole(exponent), Tree("^", (base, exponent))
+    bare = base.parts[0] if base.op == "-" else base
+    if exponent.text in ("0", "1") or base.text in ("0", "1"):
+        yield "one"
+    elif letters_of(tree):
+        again = bare.op in ("^", "root") and whole(bare.parts[1]) is not None
+        yield from ["power"] * (again and power is not None)
+    elif power is None:
+        yield from ["root"] * ({*expanded(tree)} <= {NOTHING})
+        yield from ["exponent"] * (exact_value(exponent, {}) is None)
+    elif not (_is_long(tree) if bare.text == "10" else bare.op == "constant" and bare.text != "i"):
+        yield from ["power"] * (bare.op not in COUNTS and not bare.op.startswith("\\"))
 
 
 def _is_quotient_left(tree: Tree) -> bool:
@@ -405,39 +490,13 @@ def _is_quotient_left(tree: Tree) -> bool:
     if tree.op != "/" or tree.text:
         return False
     factors = [*_factors(tree)]
-    top, bottom = (_coefficient(factors, sign) for sign in (1, -1))
-    top *= prod(_content(each) for each, sign in factors if sign > 0 and each.op == "+")
-    return tree.parts[1].text == "1" or (bottom > 1 and top % bottom == 0)
+    bottom = _coefficient(factors, -1)
+    return tree.parts[1].text == "1" or (bottom > 1 and _content(factors, 1) % bottom == 0)
 
 
-def _is_below(tree: Tree) -> bool:
-    """Whether letters stand below a line, where a polynomial has none: (x² + x)/x is not x + 1."""
-    below = (each for each, sign in _factors(tree) if sign < 0 and letters_of(each))
-    return any(_degree(each) < inf for each in below)
-
-
-def _is_power_left(base: Tree, exponent: Tree) -> bool:
-    """Whether a power can be carried out: 3¹⁰, (1 + √2)², i²; e², 2^{1/3} and 10⁸ are values."""
-    if exponent.text in ("0", "1") or base.text in ("0", "1"):
-        return True
-    bare = base.parts[0] if base.op == "-" else base
-    value = bare.text == "10" or (bare.op == "constant" and bare.text != "i")
-    return whole(exponent) is not None and not (value or _kind_left(bare) in ("count", "function"))
-
-
-def _is_root_of_power(tree: Tree) -> bool:
-    """Whether a root is a rational number, as √16 is."""
-    value, degree = exact_value(tree.parts[0], {}), exact_value(tree.parts[1], {})
-    if value is None or degree is None or degree.denominator > 1 or not 1 < degree < 64:
-        return False
-    return all(_is_power(each, int(degree)) for each in abs(Fraction(value)).as_integer_ratio())
-
-
-def _is_power(number: int, degree: int) -> bool:
-    if degree == 2:
-        return isqrt(number) ** 2 == number
-    about = round(number ** (1 / degree)) if number < 2**1000 else 0
-    return number in {near**degree for near in (about - 1, about, about + 1)}
+def _degree_below(tree: Tree) -> float:
+    """Return the degree below a line, which gives away that (x² + x)/x is not carried out."""
+    return sum(_degree(each) for each, sign in _factors(tree) if sign < 0)
 
 
 def is_copied(gold: Part, answer: Part, problem: str) -> bool:
@@ -451,8 +510,23 @@ def is_copied(gold: Part, answer: Part, problem: str) -> bool:
     """
     if _number(answer) is not None:
         return False
-    copied = is_written_otherwise(gold, answer) and _stands(answer, problem)
+    copied = is_written_otherwise(gold, answer) and (
+        _stands(answer, problem) or _has_operands_of(answer, problem, gold)
+    )
     return copied and not _stands(gold, problem, True)
+
+
+def _has_operands_of(answer: Part, problem: str, gold: Part) -> bool:
+    """Whether a problem has all that an answer combines: x+2 and x+5, but not their product."""
+    tree = value_of(answer).tree
+    if tree is None or tree.op not in ("+", "*", "/", "^"):
+        return False
+    power = tree.op == "^" and whole(tree.parts[1]) is not None
+    bare = [each.parts[0] if each.op == "-" else each for each in tree.parts]
+    operands = bare[:1] if power else bare
+    several = len([each for each in operands if each.parts]) > (not power)
+    known = several and {*map(_key_of, operands)} <= _keys(problem, False)
+    return known and (power or is_another_form(gold, answer))
 
 
 def _stands(part: Part, problem: str, whole: bool = False) -> bool:

@@ -42,7 +42,6 @@ from setrl_grader.trees import (
     Part,
     Tree,
     UnreadableError,
-    exact_value,
     has,
     quotient,
     too_deep,
@@ -322,11 +321,17 @@ def _numeral(found: re.Match[str], text: str, reading: frozenset[str]) -> str:
         period = _PERIOD.fullmatch(written)
         return rf"{period[1]}\overline{{{period[2] or period[3]}}}" if period else written
     whole = _BEFORE_ALL.match(text[: found.start()]) and not re.search(r"\d", text[found.end() :])
-    listed = _LISTED.search(text) and not re.search(r",(?! |\d{3}(?!\d))", text)
+    listed = _is_listed(text)
     if kind == "comma":
         return written.replace(",", ".") if whole and "0,125" in reading else written
     joined = (whole and "1, 234" not in reading) or listed
     return re.sub("[, ]", "", written) if joined else written
+
+
+@lru_cache(maxsize=64)
+def _is_listed(text: str) -> bool:
+    """Whether a list has a space behind each comma, and none within its thousands."""
+    return bool(_LISTED.search(text)) and not re.search(r",(?! |\d{3}(?!\d))", text)
 
 
 def _is_word(run: str, text: str, found: re.Match[str], pieces: list[str]) -> bool:
@@ -732,10 +737,13 @@ class _Reader:
         return quotient(Fraction(int(token) * bottom + top, bottom))._replace(text="mixed")
 
     def scaled(self, number: Tree) -> Tree:
-        """Read the scale behind a number: 1.5 million is 1500000."""
+        r"""Read the scale behind a number: 1.5 million is 1.5\cdot 10^6."""
         if self.next not in SCALES:
             return number
-        return quotient(Fraction(number.text) * SCALES[self.take()])
+        ten, zeros = (
+            Tree("number", text=str(each)) for each in (10, len(str(SCALES[self.take()])) - 1)
+        )
+        return Tree("*", (number, Tree("^", (ten, zeros))))
 
     def period(self) -> str:
         """Return the digits that a decimal repeats, if they follow."""
@@ -868,9 +876,6 @@ def _times(product: Tree, factor: Tree) -> Tree:
 
 
 def _product(factor: Tree, entry: Tree) -> Tree:
-    """Return an entry of a matrix times a factor; numbers are multiplied."""
-    tree = _times(factor, entry)
-    value = exact_value(tree, {})
-    if value is None:
-        return tree
-    return quotient(value) if value >= 0 else Tree("-", (quotient(-value),))
+    """Return an entry of a matrix times a factor; a half of 3 is 3/2."""
+    is_part = factor.op == "/" and factor.parts[0].text == "1"
+    return Tree("/", (entry, factor.parts[1])) if is_part else _times(factor, entry)

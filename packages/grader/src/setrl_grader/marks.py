@@ -147,8 +147,9 @@ def are_codes(gold: str, answer: str) -> bool:
 def _ratios(gold: tuple[Part, ...], answer: tuple[Part, ...], terms: Terms) -> bool | None:
     """a:b = c:d if a/b = c/d; so with more terms, all of them; two terms may be a fraction."""
     if len(gold) == 1 or len(answer) == 1:
-        ratio, fraction = (gold, answer[0]) if len(answer) == 1 else (answer, gold[0])
-        return terms(_fraction(*ratio), fraction) if len(ratio) == 2 else False
+        if {len(gold), len(answer)} != {1, 2}:
+            return False
+        return terms(*(each[0] if len(each) == 1 else _fraction(*each) for each in (gold, answer)))
     zeros = [[_ZERO.match(term.text) is not None for term in each] for each in (gold, answer)]
     if zeros[0] != zeros[1]:
         return False

@@ -14,15 +14,17 @@ from setrl_grader.algebra import same_statement
 from setrl_grader.asked import (
     NOTHING_SAID,
     Said,
+    asked_scales,
     asked_units,
     is_asked,
+    is_said,
     leads_to_another,
     names_another,
     options_of,
     problem_of,
     said,
-    said_of_marks,
     stem_of,
+    unsaid_mark,
     without_base,
     without_noun,
 )
@@ -63,7 +65,6 @@ from setrl_grader.units import (
     split_currency,
     split_money,
     split_unit,
-    unsaid_mark,
 )
 
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
@@ -76,6 +77,21 @@ _DOMAIN = re.compile(
     r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
 )
 _WIDE = {"real", "complex", "number", "numbers", "values"}
+_SAID_OF = {"Z": "integer", "N": "natural positive integer", "Q": "rational"}
+_FOR_ALL = re.compile(
+    r"\b(?:for (?:all|every|any|each)|set of|(?:from|on|over|of) the|defined on|functions? on)"
+    r"((?:\W+\w+){1,4})",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(r"no|not|never|none|cannot|impossible|nor|neither|nobody|nothing|.*n't")
+_BARE_WORDS = re.compile(
+    r"it|its|they|he|she|we|this|that|these|those|there|such|so|always|is|are|was|were|do"
+    r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true|false"
+    r"|possible|in|general|the|a|an|any"
+)
+_DOUBTS = re.compile(
+    r"\b(?:if|unless|except|only|but|maybe|perhaps|or|yes|although|while)\b", re.IGNORECASE
+)
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
 _IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
@@ -203,7 +219,7 @@ class MathGrader(Grader):
             return Grade(answer)
         if why := _said_around(gold_form, answer, boxes, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
-        answer = _scaled(answer, boxes.suffix, gold_form + problem)
+        answer = _scaled(answer, boxes.suffix, gold_form + asked_scales(problem))
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
@@ -216,7 +232,7 @@ class MathGrader(Grader):
         chosen = _chosen(gold_form, answer, options_of(problem))
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
-        answer = _first_word(gold_form, without_noun(gold_form, chosen, problem))
+        answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
@@ -231,13 +247,13 @@ class MathGrader(Grader):
         if problem and reason == Reason.EQUAL and not (about.rounded or "." in gold_form):
             exact = judged(gold_form, answer, 0, *settings[1:], kind, about)
             reason = Reason.EQUAL if exact.equal else Reason.UNEVALUATED
-        if problem and reason == Reason.EQUAL:
-            reason = self._of_problem(gold_form, answer, stem_of(problem), kind, about)
-        return Grade(reason, answer, found)
+        if problem and reason in (Reason.EQUAL, Reason.UNEVALUATED):
+            reason = self._of_problem(reason, gold_form, answer, stem_of(problem), kind, about)
+        return Grade(reason, answer, None if reason == Reason.COPIED else found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
         """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
-        mark = unsaid_mark(gold, answer, said_of_marks(problem))
+        mark = unsaid_mark(gold, answer, problem)
         one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
         if not one or not other or one.percent == other.percent:
             return bool(mark)
@@ -247,15 +263,17 @@ class MathGrader(Grader):
             return marked.value != 100 * bare.value
         return not (asked and bare.value == marked.value)
 
-    def _of_problem(self, gold: str, answer: str, problem: str, kind: str, about: Said) -> Reason:
+    def _of_problem(
+        self, reason: Reason, gold: str, answer: str, problem: str, kind: str, about: Said
+    ) -> Reason:
         """Return the reason why what is equal to the gold answers the problem, or does not."""
         parts = parse(gold), parse(answer, gold)
         if is_copied(*parts, problem):
             return Reason.COPIED
         if about.solved and is_named(parts[0]) and not _is_solved(*parts):
             return Reason.UNEVALUATED
-        if choice_of(gold) or choice_of(answer):
-            return Reason.EQUAL
+        if reason == Reason.UNEVALUATED or choice_of(gold) or choice_of(answer):
+            return reason
         bare = [parse(split_unit(split_currency(text)[0])[0]) for text in (gold, answer)]
         form, notation = is_another_form(*bare), is_another_notation(*bare)
         if not (form or notation):
@@ -393,7 +411,7 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    if is_asked(name, problem):
+    if is_asked(name, problem) or (problem and is_said(name.text, problem)):
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
@@ -426,15 +444,8 @@ def _one_value(gold: str, answer: str) -> str:
 
 def _is_solved(gold: Part, answer: Part) -> bool:
     """Whether an equation has the gold's name alone on one side; all else needs no name."""
-    if answer.marks != "=":
-        return True
     name = spaceless(gold.parts[0].text)
-    alone = [spaceless(each.text) == name for each in answer.parts]
-    return any(alone) and not any(
-        each.tree and name in letters_of(each.tree)
-        for each, is_alone in zip(answer.parts, alone, strict=True)
-        if not is_alone
-    )
+    return answer.marks != "=" or name in (spaceless(each.text) for each in answer.parts)
 
 
 def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
@@ -460,16 +471,24 @@ def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
     return letter if right else option
 
 
-def _first_word(gold: str, answer: str) -> str:
-    """Return the yes or no before its sentence.
+def _first_word(gold: str, answer: str, problem: str = "") -> str:
+    """Return the yes or no before its reason, or before the words of the question.
 
-    >>> [_first_word("No", text) for text in ("No, it cannot", "No, but yes", "Yes, it can")]
-    ['No', 'No, but yes', 'Yes, it can']
+    >>> [_first_word("No", text) for text in ("No, it cannot", "No, but yes", "No, it can")]
+    ['No', 'No, but yes', 'No, it can']
     """
-    found = re.match(rf"{re.escape(gold)}\s*[,.;:]\s([^\d]*)\Z", answer, re.IGNORECASE)
-    is_word = found and gold.lower() in ("yes", "no", "true", "false")
-    doubt = found and re.search(r"\b(?:yes|no|true|false|but|maybe|or)\b", found[1], re.IGNORECASE)
-    return gold if is_word and not doubt else answer
+    found = re.match(rf"{re.escape(gold)}\s*[,.;:]?\s(.*)\Z", answer, re.IGNORECASE | re.DOTALL)
+    if not found or gold.lower() not in ("yes", "no", "true", "false"):
+        return answer
+    words, known = (re.findall("[a-z']+", text.lower()) for text in (found[1], problem))
+    known = [ending for word in known for ending in (word, f"{word}s")] if problem else words
+    if words[:1] and words[0] in ("because", "since", "as"):
+        return answer if _DOUBTS.search(found[1]) else gold
+    left = [word for word in words if not (word in known or _BARE_WORDS.fullmatch(word))]
+    denies = any(map(_DENIES.fullmatch, words))
+    same = denies == (gold.lower() in ("no", "false")) and not re.search(r"\d", found[1])
+    left = [word for word in left if not _DENIES.fullmatch(word)]
+    return gold if words and same and not (left or _DOUBTS.search(found[1])) else answer
 
 
 def _changed(form: str) -> list[str]:
@@ -500,21 +519,33 @@ def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str
     if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
         return "relation"
     own, inside = (split_currency(text)[1] or split_unit(text)[1] for text in (gold, answer))
-    given = boxes.suffix if boxes.suffix in UNITS - {"in"} else inside
-    asked = {name for unit in asked_units(problem) for name in re.split(r"[/^·]", unit)}
-    other = given and not own and asked.isdisjoint(re.split(r"[/^·]", one_name(given)))
-    return "unit" if asked and other else None
+    behind = boxes.suffix if boxes.suffix in UNITS - {"in"} else ""
+    asked = asked_units(problem) if not behind else said(problem).units - {"unit"}
+    known = {one_name(own)} if own and behind else asked if not own else frozenset[str]()
+    given = _parts_of(one_name(behind or inside))
+    return (
+        "unit"
+        if known and given and given.isdisjoint(set().union(*map(_parts_of, known)))
+        else None
+    )
+
+
+def _parts_of(unit: str) -> set[str]:
+    return {*re.split(r"[/^·]", unit)} - {""}
 
 
 def _scaled(answer: str, suffix: str, known: str) -> str:
-    """Return an answer with the percent sign or the scale behind its box.
+    """Return an answer with the mark or the scale behind its box.
 
-    >>> [_scaled("4", suffix, "In thousands?") for suffix in ("million", "thousand", "%", "cm")]
-    ['4 million', '4', '4%', '4']
+    >>> [_scaled("4", suffix, "thousands") for suffix in ("million", "thousand", "%", "_{5", "cm")]
+    ['4 million', '4', '4%', '4_{5}', '4']
     """
-    if suffix in (r"\%", "%", "percent"):
-        return answer if answer.endswith("%") else f"{answer}%"
-    return f"{answer} {suffix}" if suffix in SCALES_AT_BOX and suffix not in known else answer
+    if suffix in SCALES_AT_BOX:
+        return answer if suffix in known else f"{answer} {suffix}"
+    if suffix.startswith("_"):
+        return f"{answer}_{{{suffix.lstrip('_{')}}}"
+    mark = "%" if suffix in (r"\%", "%", "percent") else "" if suffix.isalpha() else suffix and "°"
+    return answer.removesuffix(mark) + mark
 
 
 def _listed(boxes: FinalBoxes, gold: str) -> str | None:
@@ -540,10 +571,15 @@ def _is_narrower(domain: str | None, problem: str) -> bool:
         return True
     text = re.sub(r"[{}\s]", "", normal_form(problem))
     limits = re.sub(r"[{}\s]|\\in(?![a-z])", "", found["of"] or "")
+    of_function = re.search(r":\\mathbb(\w)(\^\+|_\+|_>0)?\\(?:to|rightarrow)", text)
     if _FROM_ZERO.match(limits):
-        return _POSITIVE.search(text) is None
+        positive = of_function and (of_function[2] or of_function[1] == "N")
+        return not (positive if of_function else _POSITIVE.search(text))
     words = {*re.findall("[a-z]{3,}", found["words"])} - _WIDE
-    return limits not in text or not all(word.removesuffix("s") in text for word in words)
+    known = " ".join(_FOR_ALL.findall(problem))
+    if of_function:
+        known = _SAID_OF.get(of_function[1], "") + " positive" * bool(of_function[2])
+    return limits not in text or not all(word.removesuffix("s") in known for word in words)
 
 
 def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: str = "") -> str:
@@ -570,9 +606,18 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
             return exact
         is_rounded = read_number(rounded) and judged(exact, rounded, LEAST_PLACES, False).equal
         right = read_number(gold)
+        if said(problem).rounded and _rounds_to_whole(exact, rounded):
+            return rounded
         return (rounded if right and right.decimal else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
+
+
+def _rounds_to_whole(exact: str, rounded: str) -> bool:
+    """Whether a number is rounded to a whole one."""
+    one, other = read_number(exact), read_number(rounded)
+    near = one and other and one.percent == other.percent and other.value.denominator == 1
+    return bool(near and one and other and abs(one.value - other.value) <= Fraction(1, 2))
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

@@ -18,6 +18,7 @@ _DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
 _STARS = re.compile(r"\A\s*\*\*([^*]+)\*\*\s*\Z")  # bold in Markdown
+_LOST_SPACE = re.compile(r"(?<!\\)\\(?=\d)")  # \25, which was \ 25
 _CHOICE_ALONE = re.compile(r"\(\s*([A-Z])\s*\)\Z")
 
 
@@ -32,7 +33,7 @@ def normal_form(answer: str, letters: str = "") -> str:
     >>> normal_form(r"\left[\begin{array}{c} 5 \\ 3 \end{array}\right]")
     '\\begin{pmatrix}5\\\\3\\end{pmatrix}'
     """
-    answer = _STARS.sub(r"\1", answer)
+    answer = _LOST_SPACE.sub(r"\\ ", _STARS.sub(r"\1", answer))
     answer = as_latex(answer, letters) or answer
     text = _without_end(re.sub(r"\.{3,}", r"\\ldots ", joined(tokens(answer))))
     text = re.sub(r"\\\{\s*\\\}", r"\\emptyset", text)

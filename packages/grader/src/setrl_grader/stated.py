@@ -26,26 +26,50 @@ _BARE = (  # \boxed 12, \boxed x
 _TOKEN = re.compile(rf"\\(?:boxed|fbox)\s*(?:\{{|{_BARE})|\\.|[{{}}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\Z")
 _CONNECTING = re.compile(
-    r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b|\\text)*"
+    r"(?:[\s$.,;:&]|\\[()\[\],;!\\ ]|\\q?quad|\b(?:and|or)\b"
+    r"|\\text(?:\s*\{[\s,]*(?:and|or)?[\s,]*\})?)*"
     r"(?:[a-zA-Z]\w?(?:_\{?\w\}?|\(\w+\))?\s*=\s*)?"
 )
-_FONTS = r"(?:text|math)[a-z]*|bf|it|rm|color|underline|displaystyle|left|right|big+[lr]?"
-_BINDS_BEFORE = re.compile(  # a sign, an exponent, the argument of a command
-    r"(?:[\d\s=$(){}\[\]]-|\A-|[=\d)}]\s*[-+*/]\s*|[\^_]\s*\{?\s*|\\(?:cdot|times|div|pm|mp)\s*"
-    r"|\d|[\w)}][ \t]*[<>][ \t]*|\\(?:neq?|[lg]t)\s*"
-    rf"|\\(?!{_FONTS})[a-zA-Z]+\s*(?:\[[^\]]*\]\s*)?(?:\{{[^{{}}]*\}}\s*)?\{{\s*)\Z"
+_MARKS = r"\\?%|°|\^\s*\{?\s*(?:\\circ|°)|\\degree"
+_GAP = r"(?:[\s~]|\\[,;:! ]|\\q?quad(?![a-zA-Z]))"
+_DRESSING = (  # between a box and what leads to it
+    rf"(?:{_GAP}|[{{*_\"'`“‘&]|</?[a-zA-Z][\w-]*>|(?:(?<=\n)|\A)(?:>|[-*+•]|\(?\w[.)])[ \t]+"
+    r"|\\(?:(?:text|math)[a-z]*|bf|it|rm|underline|displaystyle|left|right|[bB]igg?[lr]?"
+    r"|(?:text)?color\s*\{\w*\}|large|Large|huge|Huge)(?![a-zA-Z]))*"
 )
-_TAG = re.compile(r"</?[a-zA-Z][\w-]*>")  # <answer>
-_BINDS_BEHIND = re.compile(
-    r"\.\d|[a-zA-Z](?=\s*(?:\$|\\\)|[-+*/^=]))|\s*(?:\^(?!\s*\{?\s*\\circ)|_|!(?!\s*\Z|\s*\n|\s+[A-Z])|[+/]\s*[\w\\(]|-\s*[\d\\(]|\*\s*[\d\\(]"
-    r"|\\(?:times|cdot|div|pm|mp|sqrt|frac|pi|sin|cos|tan|ln|log)(?![a-zA-Z]))"
+_ARROWS = (
+    r"(?:\\(?:(?:Right|right|Longright|longright|Leftright)arrow|implies|iff|to|therefore|equiv"
+    r"|approx|simeq|[lc]?dots)(?![a-zA-Z])|[=≈→⇒⟹∴…])"
+)
+_OTHER_SIGN = r"[^\x00-\x7f−–±∓√×·÷≠²³½¼¾π°]"  # of another script
+_LEADS_TO_BOX = re.compile(  # a relation, a clause, a word, a currency, or the formula begins
+    rf"(?:\A|[$\n]|\\[(\[)\]\\]|(?<!!)(?<!\\not){_ARROWS}|[-=]>|(?<!\\)[:,;?]|(?<!\d)\.|\.(?=\s)"
+    r"|[a-zA-Z][!)](?=\s)|\\(?:in|[lg]e(?:q|qslant)?|colon)(?![a-zA-Z])|\\?[$€£¥₹]"
+    rf"|(?<![\\a-zA-Z])(?:[a-zA-Z'-]*[a-zA-Z]{{2}}|a)|{_OTHER_SIGN}|(?:\A|\s)\}}"
+    rf"|\\(?:text|math|mbox|end|tag|boxed|fbox)[a-z]*\s*\{{[^{{}}]*\}}){_DRESSING}\Z"
+)
+_CHANGES_BOX = re.compile(  # words and signs that make another number of it
+    r"(?:\b(?:minus|negative|plus|times|twice|thrice|double|triple|half|than)\b"
+    r"|\b(?:half|roots?|square|cube|divisors?|multiples?|power|reciprocal|inverse|opposite) of"
+    r"|(?<=[^\n])-|-(?![ \t])|[−–+±√×·÷^≠]|\\(?:pm|mp|cdot|times|neq?|[lg]t)(?![a-zA-Z]))"
+    rf"\s*\}}?(?:\$|\\[(\[]|{_DRESSING[:-1]})*\Z",
+    re.IGNORECASE,
+)
+_MAY_FOLLOW = re.compile(  # the end of the formula, a clause, words, a mark or a unit
+    r"(?!\s*(?:\$|\\\))?,?\s*or\s+(?:\$|\\\()?\s*[a-zA-Z]\s*=\s*-?\d)"
+    rf"{_GAP}*(?:\Z|\n\s*\n|[$}}&\"'`’”\]|#),;:?]|\.(?!\d)|\\[()\[\]\\]|!(?=\s*\Z|\s*\n|\s+[A-Z])"
+    r"|\*\*|\*(?!\s*[\d\\(])|(?<=\s)\(|\{\s*(?:\Z|\})|-[a-zA-Z]{3}|[-–—]\s+[a-zA-Z]{2}|—"
+    rf"|</|/\s*(?:[a-zA-Z]{{2}}|\\text|\\mathrm)|{_OTHER_SIGN}|{_ARROWS}|[a-zA-Z]{{2}}"
+    r"|(?<=\s)[mgshlL]\b|[a-zA-Z](?!\s*(?:\$|\\\)|[-+*/^=]))"
+    r"|\\(?:text|math|mbox|rm|end|begin|tag|label|nonumber|right|left|blacksquare|square|Box|qed"
+    r"|checkmark|boxed|fbox|par|newline|[vh](?:space|fill)|because|color|(?:small|med|big)skip)"
+    rf"|_(?!\{{?[a-zA-Z])|{_MARKS})"
 )
 _LEFT = re.compile(r"(?:\A|[$\n,;]|\\[(\[]|\band )\s*([^$\n,;=<>]{1,40}?)\s*=\s*\Z")
 SCALES_AT_BOX = ("dozen", "hundred", "thousand", "million", "billion")
 _SUFFIX = re.compile(
-    r"\s*(?:\$|\\\))?\s*(?:(\\?%)|(?:\\(?:text|mathrm)\s*\{\s*)?"
-    rf"(?:(percent|{'|'.join(SCALES_AT_BOX)})\b|([a-zA-Z]{{2,}})\b)"
-    r"|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
+    rf"{_GAP}*(?:\$|\\\))?{_GAP}*(?:({_MARKS}|_\{{?\d+)|(?:\\(?:text|mathrm)\s*\{{\s*)?"
+    r"([a-zA-Z]{2,})\b|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
 )
 _LEADS = re.compile(r"\banswer\b[^\n\\]*\n?(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
 _CORRECTS = re.compile(
@@ -77,7 +101,7 @@ _DAMAGE = {
         r"|\\(?:le|ge|cdot|times|cup|ne|frac|sqrt)\s*$"
     ),
 }
-_COMMAND = re.compile(r"\\([a-zA-Z]+|\d)")
+_COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _GLUED = re.compile(r"(?<![\\A-Za-z])(?=[A-Za-z]{9})[A-Za-z]*(?:[a-z][A-Z]|[A-Z]{2}[a-z])")
 _SENTENCE = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{2,} ")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{3,}")
@@ -127,7 +151,7 @@ class FinalBoxes:
 
     @property
     def suffix(self) -> str:
-        """A percent sign, a scale or a unit right behind the last box."""
+        """A mark, a base, a scale or a unit right behind the last box."""
         found = _SUFFIX.match(self.behind)
         return next(filter(None, found.groups()), "") if found else ""
 
@@ -139,7 +163,7 @@ def final_boxes(text: str) -> FinalBoxes:
     box is part of the outer one, and a box to which a sign or a command belongs is no answer.
     Escaped braces (`\{`) are text.
 
-    >>> final_boxes(r"first \boxed{1}.\nThus \boxed{\frac{1}{2}}").answers
+    >>> final_boxes(r"first \boxed{1}. Thus \boxed{\frac{1}{2}}").answers
     ('1', '\\frac{1}{2}')
     >>> final_boxes("first \\boxed{1}.\nThus \\boxed{\\frac{1}{2}}").answers
     ('\\frac{1}{2}',)
@@ -194,7 +218,8 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
 def _is_bound(text: str, start: int, end: int) -> bool:
     r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
     before, behind = _around(text, start, end)
-    return bool(_BINDS_BEFORE.search(_TAG.sub(" ", before)) or _BINDS_BEHIND.match(behind))
+    leads = _LEADS_TO_BOX.search(before) and not _CHANGES_BOX.search(before)
+    return not (leads and _MAY_FOLLOW.match(behind))
 
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:

@@ -92,16 +92,6 @@ SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
 PREFIXED = re.compile(r"[kMGcmdnpf](?:[msgAVWJNTFCK]|Pa|Hz|[Ll]|mol|cal|bar|eV)\Z")
 """Units that do so behind a space."""
 
-_SAID = {  # how a problem says that a mark is wanted
-    "%": r"%|percent",
-    "°": r"°|\\circ(?![a-z])|degree|(?<![a-z])(?:\\?(?:angle|sin|cos|tan)|arcs?\b|rotat|inclin)"
-    r"(?!.*\bradian)",
-    "$": r"\$\s?\.?\d|\A[^\\^=]*\d\$|dollar|money|USD",
-    "€": r"€|\beuros?\b|EUR",
-    "£": r"£|\bpounds?\b",
-    "¥": r"¥|\byen\b",
-    "₹": r"₹|\brupees?\b",
-}
 _SIGNED = re.compile(r"([+-]?)\s*\\?([$€£¥₹])\s*([+-]?[\d.].*)\Z", re.DOTALL)
 
 
@@ -139,7 +129,7 @@ def split_unit(text: str) -> tuple[str, str]:
     if not UNITS.issuperset(re.findall(r"[a-zA-Z]+", unit)) or re.search(r"\^\d\^", unit):
         return text, ""
     first = re.match(r"([a-zA-Z]+)\^", found["unit"])
-    if first and first[1] not in LENGTHS:  # s² measures nothing
+    if first and first[1] not in LENGTHS | {"unit", "units"}:  # s² measures nothing
         return text, ""
     unit = re.sub(r"[{}.]|\s*(?=/)|(?<=/)\s*", "", unit.strip())
     return found["number"].strip(), re.sub(r"\s+", "·", unit)
@@ -154,14 +144,3 @@ def split_money(text: str) -> tuple[str, str]:
     behind = split_unit(text)
     found = behind if one_name(behind[1]) in _SIGNS else (text, "")
     return split_currency(text) if split_currency(text)[1] else found
-
-
-def unsaid_mark(gold: str, answer: str, problem: str) -> str:
-    r"""Return a sign that an answer has, and neither the gold nor the problem; or "".
-
-    >>> [unsaid_mark("5", "5%", said) for said in ("How many?", "Which percentage?")]
-    ['%', '']
-    """
-    signs = (sign for sign in _SAID if sign in answer and sign not in gold)
-    said = gold + problem
-    return next((each for each in signs if not re.search(_SAID[each], said, re.DOTALL)), "")

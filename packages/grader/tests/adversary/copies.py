@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from adversary.progress import told
+
 
 class Copy(NamedTuple):
     """A problem, its gold, and an answer that copies the problem."""
@@ -105,7 +107,7 @@ def copies(trials: int, seed: int) -> Iterator[Copy]:
 def accepted(grade: Callable[[Copy], bool], trials: int, seed: int = 0) -> dict[str, list[Copy]]:
     """Return the copies that a grader accepts, by kind."""
     found: dict[str, list[Copy]] = {kind: [] for kind in PROBLEMS}
-    for copy in copies(trials, seed):
+    for copy in told([*copies(trials, seed)], "copies"):
         if grade(copy):
             found[copy.kind].append(copy)
     return found

@@ -19,6 +19,7 @@ from typing import Any
 import setrl_grader
 from adversary.checked import Checked
 from adversary.golds import golds, latex
+from adversary.progress import told
 from attack_cases import RIGHT, WRONG
 from setrl_grader import Grade, MathGrader, modular
 from setrl_grader.stated import final_boxes
@@ -54,7 +55,7 @@ def fuzz(cases: int, seed: int = 0) -> Found:
     rng = random.Random(f"fuzz/{seed}")
     corpus = list(_seeds())
     grader, seen, tried = MathGrader(), set[Any](), dict[tuple[str, str], Grade]()
-    for _ in range(cases):
+    for _ in told(range(cases), "fuzzer"):
         gold, answer = rng.choice(corpus)
         boxes = final_boxes(rf"\boxed{{{_changed(answer, rng.choice(corpus)[1], rng)}}}").answers
         changed = boxes[-1] if boxes else ""  # a brace too many ends the box

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from adversary.checked import Checked
 from adversary.golds import golds, latex
 from adversary.near_misses import near_misses
+from adversary.progress import told
 from adversary.real_golds import real_golds, real_near_misses, real_rewrites
 from adversary.rewrites import rewrites
 from adversary.source import source_near_misses
@@ -20,6 +21,7 @@ Grader = Callable[[Sequence[str], Sequence[str], Sequence[bool]], Sequence[bool 
 REAL_GOLDS = 1_052
 LEAST_REWRITES = 0.98  # share of the rewrites that must be accepted
 MOST_REFUSED = 0.02  # share of the golds that may not accept themselves
+AT_ONCE = 200  # answers that are graded by one call
 
 
 @dataclass
@@ -66,11 +68,13 @@ def share(rows: dict[str, Row]) -> float:
     return sum(row.accepted for row in rows.values()) / sum(row.tried for row in rows.values())
 
 
-def trial(grade: Grader, per_kind: int, seed: int = 0) -> Result:
-    """Grade all near misses and rewrites of so many golds of each kind."""
+def trial(grade: Grader, per_kind: int, seed: int = 0, name: str = "setrl") -> Result:
+    """Grade all near misses and rewrites of so many golds of each kind; `name` is the grader's."""
     cases = list(_cases(per_kind, seed))
-    loose = [kind == "loose unit" for *_, kind in cases]
-    accepted = grade([case[2] for case in cases], [case[3] for case in cases], loose)
+    accepted = list[bool | Grade]()
+    for at in told(range(0, len(cases), AT_ONCE), f"{AT_ONCE} answers at once to {name}"):
+        _, _, texts, right, kinds = zip(*cases[at : at + AT_ONCE], strict=True)
+        accepted += grade(texts, right, [kind == "loose unit" for kind in kinds])
     result = Result(*(defaultdict(Row) for _ in range(3)))
     for (part, name, text, gold, _), verdict in zip(cases, accepted, strict=True):
         is_accepted = verdict.correct is True if isinstance(verdict, Grade) else verdict
