@@ -120,6 +120,15 @@ def test_seeds_can_be_mapped(marginal: Any) -> None:
         np.testing.assert_allclose(one[1], other, atol=1e-5)
 
 
+def test_an_update_is_compiled_once() -> None:
+    """What it returns has the types that it takes, also those that only JAX calls weak."""
+    model = make(credit="gae")
+    first = jax.eval_shape(model.init, jax.random.key(0))
+    second, _, _ = jax.eval_shape(model.update_and_show, first)
+    for given, returned in zip(*map(jax.tree.leaves, (first, second)), strict=True):
+        assert (given.dtype, given.weak_type) == (returned.dtype, returned.weak_type)
+
+
 def test_all_choices_at_once_train() -> None:
     """A memory and KL, at drawn states; credit of actions, or none."""
     options = replace(SMALL, kl_coef=0.1, kl_anchor="start", sequence_length=4)

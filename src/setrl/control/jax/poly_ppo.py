@@ -131,7 +131,7 @@ class JaxPolyPPO:
             jnp.int32(0),
             jnp.int32(0),
             params if self.options.kl_coef and self.options.kl_anchor == "start" else None,
-            jnp.full((2, RECENT), jnp.nan),
+            jnp.full((2, RECENT), jnp.nan, jnp.float32),
             jnp.bool_(False),
         )
 
