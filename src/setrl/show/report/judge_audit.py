@@ -14,7 +14,7 @@ from setrl.judges.base import Group
 from setrl.samples.labels import by_first_appearance
 from setrl.show.lab import Page
 from setrl.support import files
-from setrl.support.wording import markdown_table, percent, plain
+from setrl.support.wording import interval, markdown_table, percent, plain
 
 SCHEMA_VERSION = 1
 COMPARISONS = {
@@ -226,6 +226,7 @@ def _mean_text(estimate: dict[str, Any] | None) -> str:
     if not estimate["groups"]:
         return "−"
     some = f" (n = {estimate['groups']})" if estimate["missing"] else ""
+    value = plain(estimate["value"], 3)
     if estimate["groups"] < 2:
-        return f"{estimate['value']:.3f}{some}"
-    return f"{estimate['value']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]{some}"
+        return f"{value}{some}"
+    return f"{value} {interval((estimate['low'], estimate['high']), digits=3)}{some}"
