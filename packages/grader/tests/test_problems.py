@@ -189,6 +189,8 @@ MARKS = [  # problem, gold, answer, right
     ("It was $3. How much is it now?", "50", r"\$50", True),
     ("How much is it now, if it was 3$?", "50", r"\$50", True),
     ("How many dollars is it?", "5", "€5", False),
+    ("What is the cost of 3 tins?", "15", r"15^\circ", False),
+    ("Its sine is one half. What is it?", "30", r"30^\circ", True),
 ]
 
 

@@ -209,8 +209,8 @@ _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
 _AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
 _SIGNS = {  # how a problem says that one is meant
     "%": r"%|percent|\brate\b|\bprobab|\bchance|\blikel",
-    "°": r"°|\\circ(?![a-z])|degree|(?<![a-z])(?:\\?(?:angle|sin|cos|tan)|arcs?\b|rotat|inclin)"
-    r"(?!.*\bradian)",
+    "°": r"°|\\circ(?![a-z])|degree|(?<![a-z])(?:\\?(?:angle|(?:sin|cos|tan)(?:e|ine|gent)?"
+    r"(?![a-z]))|arcs?\b|rotat|inclin)(?!.*\bradian)",
     "$": r"(?<![$\\])\\?\$\s?[\d,]*\.?\d+(?=[\s,.;:?!)/-]|\Z)|\A[^\\^=$]*\d\$|dollar|money|USD",
     "€": r"€|\beuros?\b|EUR",
     "£": r"£|\bpence\b|\b(?:cost|pa(?:y|id)|price|spen[dt]|earn).*\bpounds?\b"

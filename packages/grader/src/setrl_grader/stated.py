@@ -316,12 +316,13 @@ def is_taken_back(text: str, answer: str) -> bool:
 
     A check may have other numbers, and a fraction may be said as a decimal.
 
-    >>> is_taken_back(r"It is not \boxed{5}.", "5"), is_taken_back(r"It is \boxed{5}.", "5")
+    >>> is_taken_back(r"Not \boxed{5}, but $x_{5}$", "5"), is_taken_back(r"It is \boxed{5}.", "5")
     (True, False)
     >>> [is_taken_back(r"\boxed{5}." + more, "5") for more in (" So 6 are left.", " The sum is 6.")]
     [True, False]
     """
-    before, _, behind = text.rpartition(f"{{{answer}}}")
+    box = [*re.finditer(rf"box(?:ed)?\s*\{{{re.escape(answer)}\}}", text)][-1:]
+    before, behind = (text[: box[0].start()], text[box[0].end() :]) if box else ("", text)
     sentence = _CLAUSES.split(before[-MAX_LEAD:])[-1]
     clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", sentence)[-1]
     if _DENIES.search(clause) or _TAKES_BACK.search(behind[:MAX_LEAD]):
