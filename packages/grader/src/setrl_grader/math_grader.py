@@ -296,7 +296,7 @@ class MathGrader(Grader):
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
-        if is_taken_back(thought, boxes.answers[-1]):
+        if is_taken_back(thought, boxes):
             return Reason.NO_ANSWER
         forms = [turned(normal_form(answer, letters), kind) for answer in boxes.answers]
         if len(set(map(spaceless, forms))) > 1:

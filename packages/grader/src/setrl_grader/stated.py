@@ -140,6 +140,7 @@ class FinalBoxes:
         names: The left side of an equation whose right side is a box, for each.
         before: What is before the last of them.
         behind: What is behind it.
+        span: Where the last of them begins and ends in the text.
     """
 
     answers: tuple[str, ...]
@@ -148,6 +149,7 @@ class FinalBoxes:
     names: tuple[str, ...] = ()
     before: str = ""
     behind: str = ""
+    span: tuple[int, int] = (0, 0)
 
     @property
     def suffix(self) -> str:
@@ -182,7 +184,8 @@ def final_boxes(text: str) -> FinalBoxes:
     answers = tuple(text[start:end] for start, end in found)
     left = (_LEFT.search(_around(text, *each)[0]) for each in found)
     names = tuple(each[1] if each else "" for each in left)
-    return FinalBoxes(answers, False, joined, names, *_around(text, *found[-1]))
+    last = found[-1]
+    return FinalBoxes(answers, False, joined, names, *_around(text, *last), _span(text, *last))
 
 
 def all_boxes(text: str) -> list[str]:
@@ -224,9 +227,13 @@ def _is_bound(text: str, start: int, end: int) -> bool:
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:
     """Return what is before and behind a box whose content has this span."""
-    begin = text.rfind("\\", 0, start)
-    after = end + (text[end : end + 1] == "}")
+    begin, after = _span(text, start, end)
     return text[max(begin - _LONGEST_GAP, 0) : begin], text[after : end + _LONGEST_GAP]
+
+
+def _span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where a box begins and ends whose content has this span."""
+    return text.rfind("\\", 0, start), end + (text[end : end + 1] == "}")
 
 
 def _belong_together(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -283,11 +290,11 @@ _LITTLE = (
 _DENIES = re.compile(  # right before a box, or before "answer is"
     r"(?:\b(?:not|cannot|never|except|anything but|ruled? out|excluded?"
     r"|(?:mistake|error) (?:is|would be)(?: to (?:answer|say|get))?)|n't)"
-    rf"{_LITTLE}\\[a-z]*\Z"
+    rf"{_LITTLE}\Z"
     r"|\b(?:not(?! (?:hard|difficult))|never|false|wrong|incorrect|doubt\w*|unlikely|nobody)\b"
     r".*\b(?:answer|value|result|solution)(?: of [^,.]*)?\s+"
     r"(?:is|was|be|would be|could be|might be|must be)\b"
-    rf"{_LITTLE}\\[a-z]*\Z",
+    rf"{_LITTLE}\Z",
     re.IGNORECASE,
 )
 _WRONG = (
@@ -311,18 +318,18 @@ _ROUNDS = re.compile(r"approx|\babout\b|\broughly\b|\bnearly\b|≈", re.IGNORECA
 _CONCLUDES = re.compile(r"(?:\A|[.!] )(?:so|thus|hence|therefore)\b.*", re.IGNORECASE)
 
 
-def is_taken_back(text: str, answer: str) -> bool:
+def is_taken_back(text: str, boxes: FinalBoxes) -> bool:
     r"""Whether a text denies its last box, or states another number as the answer behind it.
 
     A check may have other numbers, and a fraction may be said as a decimal.
 
-    >>> is_taken_back(r"Not \boxed{5}, but $x_{5}$", "5"), is_taken_back(r"It is \boxed{5}.", "5")
-    (True, False)
-    >>> [is_taken_back(r"\boxed{5}." + more, "5") for more in (" So 6 are left.", " The sum is 6.")]
-    [True, False]
+    >>> texts = r"It is \boxed{5}.", r"Not \boxed 5.", r"Not \boxed{5}, but $x_{5}$."
+    >>> texts += r"\boxed{5}. So 6 are left.", r"\boxed{5}. The sum is 6."
+    >>> [is_taken_back(text, final_boxes(text)) for text in texts]
+    [False, True, True, True, False]
     """
-    box = [*re.finditer(rf"box(?:ed)?\s*\{{{re.escape(answer)}\}}", text)][-1:]
-    before, behind = (text[: box[0].start()], text[box[0].end() :]) if box else ("", text)
+    answer, (begin, end) = boxes.answers[-1], boxes.span
+    before, behind = text[:begin], text[end:]
     sentence = _CLAUSES.split(before[-MAX_LEAD:])[-1]
     clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", sentence)[-1]
     if _DENIES.search(clause) or _TAKES_BACK.search(behind[:MAX_LEAD]):
