@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -193,20 +194,19 @@ def evaluation_of(groups: Iterable[Graded], where: str, columns: Collection[str]
     is_training = None not in steps and len({*samples.prompts}) == len(heads)
     # In a log of training, ids name a group of one run.
     ids = samples.prompts if is_training else samples.ids
-    width = np.arange(samples.num_samples)
     return Evaluation(
         replace(samples, ids=ids, texts=texts),
         np.array(ungraded) if any(ungraded) else None,
-        next(
-            (are for are, count_ungraded in zip(ares, ungraded, strict=True) if count_ungraded),
-            "left-out",
-        ),
-        np.stack([np.isin(width, places) for places in as_wrong])
-        if any(map(len, as_wrong))
-        else None,
+        next(compress(ares, ungraded), "left-out"),
+        _mark_places(as_wrong, samples.num_samples) if any(map(len, as_wrong)) else None,
         options=() if any(had_dropped) else ("--ungraded wrong",),
         tasks=tasks if len({*tasks}) > 1 else (),
     )
+
+
+def _mark_places(places: Sequence[Sequence[int]], num_samples: int) -> NDArray[np.bool_]:
+    """Return which samples of each group are at these places, (P, N)."""
+    return np.stack([np.isin(np.arange(num_samples), of_group) for of_group in places])
 
 
 def contradiction(evaluation: Evaluation) -> str:
