@@ -82,7 +82,7 @@ def test_programs_start_as_pages_say(forkserver, tmp_path):
     assert len(modules) > 30
     assert len(files) > 10
     report = tmp_path / "report.txt"
-    process = forkserver.Process(target=load, args=(files, list(modules), report))
+    process = forkserver.Process(target=load, args=(files, list(modules), report), daemon=True)
     process.start()
     process.join()
     assert process.exitcode == 0
