@@ -1,15 +1,21 @@
 """What all tests share."""
 
 import gc
+import importlib.metadata
 import multiprocessing
 import os
 import signal
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 # No test asks a hub, and none waits until a hub does not answer.
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# Trainers and checkpoints of others ask for it each time, and nobody installs a package meanwhile.
+importlib.metadata.metadata = cache(importlib.metadata.metadata)
+importlib.metadata.version = cache(importlib.metadata.version)
 
 # A shell starts `make test &` with SIGINT ignored, and the commands under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
