@@ -78,6 +78,12 @@ def grader():
 
 
 @pytest.fixture
+def unsaved_figures(monkeypatch):
+    """Draw figures and save none, which takes longer than all else of a report."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: None)
+
+
+@pytest.fixture
 def setrl(capsys):
     """Run a command line in this process: exit code, standard output, standard error."""
     from setrl import cli

@@ -11,6 +11,7 @@ from tests.sessions import unwrapped
 
 pytest.importorskip("tyro")
 
+pytestmark = pytest.mark.usefixtures("unsaved_figures")
 
 RIGHT, WRONG = [1, 1, 1, 0], [1, 0, 0, 0]
 

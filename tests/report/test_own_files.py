@@ -13,6 +13,7 @@ from setrl.show.lab.view.table import PageTable
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.usefixtures("unsaved_figures")
 DATA = Path(__file__).parents[1] / "data"
 
 

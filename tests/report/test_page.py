@@ -68,6 +68,11 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def verdict(run):
+    return verdict_in_words(ReportedRun(run))
+
+
+@pytest.fixture(scope="module")
 def page(run):
     return Page(run / "report.html")
 
@@ -105,20 +110,18 @@ def test_a_page_is_smaller_than_a_megabyte(run):
     assert (run / "report.html").stat().st_size < 1_000_000
 
 
-def test_the_verdict_in_words_is_on_the_page_without_its_script(run, page):
-    sentences = verdict_in_words(ReportedRun(run))
-    assert sentences
-    assert all(sentence in page.text for sentence in sentences)
+def test_the_verdict_in_words_is_on_the_page_without_its_script(page, verdict):
+    assert verdict
+    assert all(sentence in page.text for sentence in verdict)
 
 
-def test_the_verdict_has_the_numbers_of_the_summary(run):
+def test_the_verdict_has_the_numbers_of_the_summary(run, verdict):
     summary = json.loads((run / "summary.json").read_text())
-    sentences = verdict_in_words(ReportedRun(run))
     split = summary["splits"]["shifted"]
     for arm in split["arms"].values():
-        assert percent(arm["metrics"]["pass@1"]["value"]) in " ".join(sentences)
+        assert percent(arm["metrics"]["pass@1"]["value"]) in " ".join(verdict)
     kept = summary["splits"]["test"]["arms"]["grpo"]["metrics"]["correct_strategies@8"]["value"]
-    assert any(f"GRPO keeps {kept:.1f}" in s for s in sentences)
+    assert any(f"GRPO keeps {kept:.1f}" in s for s in verdict)
 
 
 def test_tables_hold_the_summary_s_numbers(run, page):
@@ -165,6 +168,7 @@ def test_figures_are_written_beside_the_page(run):
         assert (run / "figures" / name).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.usefixtures("unsaved_figures")
 @pytest.mark.parametrize(
     ("options", "gone", "still"),
     [
@@ -193,6 +197,7 @@ def test_an_empty_run_directory_has_a_page(tmp_path):
     assert page.links == []
 
 
+@pytest.mark.usefixtures("unsaved_figures")
 def test_a_run_in_progress_has_a_page(tmp_path):
     run = fake_run.make(tmp_path / "r", problems=3, n=4, steps=3)
     metrics = run / "grpo/seed_0/metrics.jsonl"
