@@ -67,7 +67,7 @@ BROKEN = {
     "the split test has other problems with the same seed": {
         "problems": lambda of, split, count, seed: of.problems(split, count, next(CALLS))
     },
-    "the split train has 99 problems twice": {
+    "the split train has 19 problems twice": {
         "problems": lambda of, split, count, seed: of.problems(split, 1, seed) * count
     },
     "the splits have no train": {"splits": ("test",)},
@@ -83,6 +83,7 @@ BROKEN = {
 @pytest.mark.parametrize("sentence", BROKEN)
 def test_a_broken_rule_has_a_sentence(sentence, monkeypatch):
     monkeypatch.setattr("setrl.tasks.domains.check.SAMPLES", 101)
+    monkeypatch.setattr("setrl.tasks.domains.check.PROBLEMS", 20)
     found = check_domain(Wrapped(**BROKEN[sentence]))
     assert any(sentence in one for one in found), found
 

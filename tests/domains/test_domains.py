@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,11 +21,15 @@ def domain(request):
     return by_name(request.param)
 
 
+@cache
+def longest_first(domain):
+    tokens = sorted(domain.vocabulary, key=len, reverse=True)
+    return re.compile("|".join(re.escape(token) for token in tokens))
+
+
 def tokens(domain, text):
     """Greedy longest-first tokens; what no token covers raises."""
-    longest_first = sorted(domain.vocabulary, key=len, reverse=True)
-    pattern = re.compile("|".join(re.escape(token) for token in longest_first))
-    found = pattern.findall(text)
+    found = longest_first(domain).findall(text)
     assert "".join(found) == text, f"the vocabulary cannot write {text!r}"
     return found
 
@@ -102,7 +107,9 @@ def test_the_same_seed_writes_the_same_corpus(domain):
 
 def test_every_text_is_written_by_the_vocabulary_and_ends_in_time(domain):
     used = set()
-    for problem, written in corpus(domain, 6000, seed=2):
+    for number, (problem, written) in enumerate(corpus(domain, 6000, seed=2)):
+        if number > 1000 and used == set(domain.vocabulary):
+            break  # some tokens are rare
         sample = tokens(domain, written.text)
         assert len(sample) < domain.max_new_tokens  # one is left for end-of-sequence
         # Prompt and sample are tokenised apart and together to the same tokens.
