@@ -34,10 +34,10 @@ def test_the_answer_is_the_last_box_or_the_last_line(text, answer):
     assert final_answer(text) == answer
 
 
-def test_a_million_braces_are_read_once():
-    deep = "\\boxed{" + "{" * 500_000 + "7" + "}" * 500_000 + "}"
-    assert final_answer(deep) == "{" * 500_000 + "7" + "}" * 500_000
-    assert final_answer("\\boxed{" + "{" * 1_000_000) is None
+def test_many_braces_are_read_once():
+    deep = "\\boxed{" + "{" * 50_000 + "7" + "}" * 50_000 + "}"
+    assert final_answer(deep) == "{" * 50_000 + "7" + "}" * 50_000
+    assert final_answer("\\boxed{" + "{" * 100_000) is None
 
 
 def test_labels_are_equal_keys_in_order_of_appearance():
