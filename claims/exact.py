@@ -14,8 +14,9 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from math import factorial, gcd, lcm, prod
+from typing import Any
 
-from setrl.core.idea import Sets
+from setrl.core.idea import Sets, average
 
 Policy = Sequence[Fraction]
 Actions = tuple[int, ...]
@@ -24,24 +25,14 @@ Credit = Callable[[Actions], Sequence[Fraction]]
 Design = Sequence[tuple[int, ...]]  # which sets are scored, by index
 
 
-def average(numbers: Iterable[Fraction]) -> Fraction:
-    """Return the mean of the numbers; 0 without numbers."""
-    listed = list(numbers)
-    common = lcm(*(one.denominator for one in listed))  # integers add up much faster
-    total = sum(one.numerator * (common // one.denominator) for one in listed)
-    return Fraction(total, common * max(len(listed), 1))
-
-
 def dot(left: Iterable[Fraction], right: Iterable[Fraction | int]) -> Fraction:
     """Σ left · right; a float if one of the numbers is a float."""
     pairs = list(zip(left, right, strict=True))
-    if any(isinstance(number, float) for pair in pairs for number in pair):
+    if float in {type(number) for pair in pairs for number in pair}:
         return sum((a * b for a, b in pairs), Fraction(0))
-    scales = [a.denominator * b.denominator for a, b in pairs]
-    common = lcm(*scales)  # integers add up much faster
-    products = (a.numerator * b.numerator for a, b in pairs)
-    total = sum(one * (common // scale) for one, scale in zip(products, scales, strict=True))
-    return Fraction(total, common)
+    ratios = [(*a.as_integer_ratio(), *b.as_integer_ratio()) for a, b in pairs]
+    common = lcm(*(b * d for _, b, _, d in ratios))  # integers add up much faster
+    return Fraction(sum(a * c * (common // (b * d)) for a, b, c, d in ratios), common)
 
 
 def times(scale: Fraction | int, numbers: Iterable[Fraction]) -> list[Fraction]:
@@ -103,11 +94,20 @@ def draws(policy: Policy, num: int) -> tuple[tuple[Actions, Fraction], ...]:
 
 @lru_cache(maxsize=4096)
 def _draws(policy: tuple[Fraction, ...], num: int) -> tuple[tuple[Actions, Fraction], ...]:
-    counted = []
+    counted, (parts, unit) = [], _in_integers(policy)
     for drawn in combinations_with_replacement(range(len(policy)), num):
         orders = factorial(num) // prod(factorial(drawn.count(action)) for action in set(drawn))
-        counted.append((drawn, orders * probability(drawn, policy)))
+        ways = orders * prod(parts[action] for action in drawn)
+        counted.append((drawn, ways * unit**num))
     return tuple(counted)
+
+
+def _in_integers(policy: Policy) -> tuple[Sequence[Any], Fraction]:
+    """Return how often each chance has their common unit, and the unit; floats have the unit 1."""
+    if float in set(map(type, policy)):
+        return policy, Fraction(1)
+    common = lcm(*(chance.denominator for chance in policy))  # integers multiply much faster
+    return [int(chance * common) for chance in policy], Fraction(1, common)
 
 
 # Scores under a policy.

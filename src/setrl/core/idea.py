@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from math import lcm
 from typing import Literal
 
 Members = tuple[int, ...]  # a set: the places of its samples, in order
@@ -35,9 +36,11 @@ Score = Callable[[Members], Fraction | int | float]  # a set objective: what a s
 
 
 def average(numbers: Iterable[Fraction]) -> Fraction:
-    """Σx / n, exact; at least one number."""
-    listed = list(numbers)
-    return sum(listed, Fraction(0)) / len(listed)
+    """Σx / n, exact; 0 without numbers."""
+    ratios = [number.as_integer_ratio() for number in numbers]
+    common = lcm(*(below for _, below in ratios))  # integers add up much faster
+    total = sum(above * (common // below) for above, below in ratios)
+    return Fraction(total, common * max(len(ratios), 1))
 
 
 @dataclass(frozen=True)
