@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from recipes.smollm2 import results
+from setrl.show.report import style
 from setrl.support import files
 from tests import fake_run
 
@@ -50,8 +51,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def kept(folder):
-    """What the repository keeps of it."""
-    results.gather(folder, folder / "kept")
+    """What the repository keeps of it, with coarse pictures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(style, "DPI", 40)
+        results.gather(folder, folder / "kept")
     return folder / "kept"
 
 

@@ -90,6 +90,7 @@ def test_a_second_build_draws_nothing(tmp_path, monkeypatch):
     assert pictures.drawn("results/theory/tree.svg", "theory.md") == first
 
 
+@pytest.mark.usefixtures("unsaved_figures")
 def test_a_published_run_is_left_to_the_site(tmp_path):
     from setrl.show.report import publish_report
 
