@@ -36,12 +36,12 @@ from tests.lm.test_server import server_config
 PROSE = "the first answer of the judge was 'I would put the first two together.'"
 
 
-def trainer_with(base, folder, judge=None, labels=None, steps=12, **own):
+def trainer_with(base, folder, judge=None, labels=None, steps=12, saves="no", **own):
     own = {"method": methods.poly_epo(2), **own}
     return SetGRPOTrainer(
         str(base),
         length,
-        arguments(folder, max_steps=steps, save_strategy="steps", save_steps=1),
+        arguments(folder, max_steps=steps, save_strategy=saves, save_steps=1),
         Dataset.from_dict({"prompt": PROMPTS * 12}),
         judge=judge,
         strategy_func=labels,
@@ -74,7 +74,7 @@ def test_a_judge_that_fails_stops_the_training(base, tmp_path, faults, limits, r
 
 def test_a_server_that_dies_in_the_middle_and_the_same_run_again(base, tmp_path):
     with FaultyServer() as server, make_judge(server.url, {"attempts": 1}) as judge:
-        trainer = trainer_with(base, tmp_path, judge)
+        trainer = trainer_with(base, tmp_path, judge, saves="steps")
         trainer.on_batch = lambda _: (
             server.faults.update(server_error=1.0) if trainer.state.global_step == 3 else None
         )
