@@ -74,10 +74,11 @@ def exact_means(entry, kinds: list[Kind], k: int) -> tuple[Fraction, list, list]
                 at + t for at, number in zip(first, held, strict=True) for t in range(number)
             ]
             ways = prod(comb(kind.size, h) for kind, h in zip(kinds, held, strict=True))
-            part = Fraction(score(tuple(members))) * ways / comb(n, k)
+            part = Fraction(score(tuple(members))) * ways
             total += part
             with_kind = [have + part * h for have, h in zip(with_kind, held, strict=True)]
-    u = [x * n / (k * kind.size) for x, kind in zip(with_kind, kinds, strict=True)]
+    total /= comb(n, k)
+    u = [x * n / (comb(n, k) * k * kind.size) for x, kind in zip(with_kind, kinds, strict=True)]
     return total, u, [(x - total) * n / (n - k) for x in u]
 
 
@@ -116,31 +117,32 @@ def test_large_groups_against_big_integers(entry, name):
         assert not expected or (np.sign(values) == np.sign(expected)).all()
 
 
-def rank_chances(n: int, k: int, i: int, j: int, rank: int) -> tuple[Fraction, Fraction]:
-    """P(the sample of place j is the set's `rank`-th smallest), for sets with i and without i."""
+def rank_ways(n: int, k: int, i: int, j: int, rank: int) -> tuple[int, int]:
+    """In how many sets with i, and without i, the sample of place j is the `rank`-th smallest."""
     below, above = j, n - 1 - j
     if i == j:
-        ways = comb(below, rank) * comb(above, k - 1 - rank)
-        return Fraction(ways, comb(n - 1, k - 1)), Fraction(0)
+        return comb(below, rank) * comb(above, k - 1 - rank), 0
     lower, upper = below - (i < j), above - (i > j)
     held_low = rank - (i < j)
     held_high = k - 1 - rank - (i > j)
     holding = comb(lower, held_low) * comb(upper, held_high) if min(held_low, held_high) >= 0 else 0
     lacking = comb(lower, rank) * comb(upper, k - 1 - rank)
-    return Fraction(holding, comb(n - 1, k - 1)), Fraction(lacking, comb(n - 1, k))
+    return holding, lacking
 
 
 def test_distinct_rewards_against_big_integers():
     """An L-statistic of 4096 different rewards, for samples at both ends and in the middle."""
     n, weights = 4096, [2, -1, 0, 0, 0.5, 1]
+    k = len(weights)
     rewards = np.random.default_rng(0).permutation(n).astype(np.float64)
-    found = objectives.l_statistic(weights).set_means(Samples(rewards[None]), len(weights))
+    found = objectives.l_statistic(weights).set_means(Samples(rewards[None]), k)
     for i in (0, 3, 1700, n - 1):
         sums = [Fraction(0), Fraction(0)]
-        for j in range(n):
-            for rank, weight in enumerate(weights):
-                for side, chance in enumerate(rank_chances(n, len(weights), i, j, rank)):
-                    sums[side] += chance * j * Fraction(weight)
+        for rank, weight in enumerate(weights):
+            ways = zip(*(rank_ways(n, k, i, j, rank) for j in range(n)), strict=True)
+            for side, (counts, sets) in enumerate(zip(ways, (k - 1, k), strict=True)):
+                total = sum(j * count for j, count in enumerate(counts))
+                sums[side] += Fraction(total, comb(n - 1, sets)) * Fraction(weight)
         at = int(np.flatnonzero(rewards == i)[0])
         assert found.with_BN[0, at] == pytest.approx(float(sums[0]), rel=1e-11)
         assert found.contrast_BN[0, at] == pytest.approx(float(sums[0] - sums[1]), rel=1e-9)
