@@ -29,19 +29,25 @@ def arguments(entry, listed: list[Case]) -> dict:
     }
 
 
+@cache
+def defined(entry, n) -> list[list[Sets]]:
+    """The sets of K of each prompt of N samples, for K from 1 to N."""
+    scores = [cache(entry.definition(case)) for case in cases(n)]
+    return [[Sets(score, n, k) for score in scores] for k in range(1, n + 1)]
+
+
 @every_entry
 @pytest.mark.parametrize("estimator", [credit.Exact(), credit.Enumerated()], ids=["exact", "enum"])
 def test_all_baselines_equal_enumeration(entry, estimator):
     for n in range(1, 9):
-        scores = [cache(entry.definition(case)) for case in cases(n)]
-        for k in range(1, n + 1):
+        for k, want_B in enumerate(defined(entry, n), start=1):
             found = {
                 name: set_advantages(
                     set_size=k, baseline=name, estimator=estimator, **arguments(entry, cases(n))
                 )
                 for name in (*(CONTRASTED if k < n else ()), "smaller_sets", "none")
             }
-            check_prompts(found, [Sets(score, n, k) for score in scores], n, k)
+            check_prompts(found, want_B, n, k)
 
 
 def check_prompts(found, want_B, n, k):
