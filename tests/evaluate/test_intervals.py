@@ -1,7 +1,8 @@
 """Intervals against their formulas, by coverage, and by laws."""
 
-from itertools import product
-from math import comb
+from collections import Counter
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_standard_error_of_several_seeds_adds_problems_and_seeds():
 @pytest.mark.parametrize("count", [2, 3, 40])
 def test_resampled_means_vary_as_much_as_the_mean_does(count):
     values = np.random.default_rng(1).normal(size=count)
-    draws = resampling_weights(count, 200_000, 0, 0) @ values
+    draws = resampling_weights(count, 50_000, 0, 0) @ values
     assert draws.mean() == pytest.approx(values.mean(), abs=0.01)
     assert draws.var() == pytest.approx(values.var(ddof=1) / count, rel=0.02)
 
@@ -270,13 +271,16 @@ def test_values_far_from_both_ends_have_no_tail():
 def test_a_few_problems_by_every_draw(problems, n):
     """Two equal models with success rates of 1/2: how often each is wrong, by enumeration."""
     chance = np.array([comb(n, c) for c in range(n + 1)]) / 2**n
-    different = covered = 0.0
-    for drawn in product(range((n + 1) ** 2), repeat=problems):
+    different = covered = total = 0.0
+    for drawn in combinations_with_replacement(range((n + 1) ** 2), problems):
         first, second = np.divmod(drawn, n + 1)
-        weight = (chance[first] * chance[second]).prod()
+        orders = factorial(problems) / prod(map(factorial, Counter(drawn).values()))
+        weight = orders * (chance[first] * chance[second]).prod()
+        total += weight
         different += weight * paired_difference(second / n, first / n, bounds=SHARE).excludes_zero
         one = mean_over_problems(first / n, bounds=SHARE)
         covered += weight * (one.low <= 0.5 <= one.high)
+    assert total == pytest.approx(1)
     assert different <= 0.005  # was 0.125 of two problems with one sample
     assert covered >= 0.99  # was 0.72 of two problems with three samples
 
