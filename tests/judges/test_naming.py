@@ -20,8 +20,8 @@ CHANGES = {
         {"domain": "quadratic", "options": {"strategy": "point"}},
     ),
     "embedding": (
-        {"encode": "numpy:array", "threshold": 0.1},
-        {"encode": "numpy:zeros_like", "threshold": 0.2},
+        {"encode": "statistics:mean", "threshold": 0.1},
+        {"encode": "statistics:median", "threshold": 0.2},
     ),
     "pairwise": ({"of": "exact"}, {"of": POINT}),
     "lm": (
