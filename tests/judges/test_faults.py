@@ -1,5 +1,6 @@
 """The judge against a server that misbehaves: all answers in order, all failures counted."""
 
+import logging
 import sqlite3
 import threading
 import time
@@ -122,6 +123,7 @@ def test_a_server_that_asks_for_too_much_patience_is_left_alone():
 
 def test_unknown_groups_are_logged_once_a_minute(caplog):
     with (
+        caplog.at_level(logging.WARNING),
         FaultyServer({"no_json": 1.0}) as server,
         make_judge(server.url) as judge,
     ):
@@ -158,6 +160,7 @@ def test_a_damaged_row_of_the_cache_is_asked_about_again(tmp_path):
 def test_what_a_server_says_is_logged(caplog):
     refuses = dict.fromkeys(("json_schema", "json_object", "plain"), 401)
     with (
+        caplog.at_level(logging.WARNING),
         FaultyServer(refuses=refuses) as server,
         make_judge(server.url) as judge,
     ):

@@ -1,3 +1,4 @@
+import logging
 import sqlite3
 import threading
 import time
@@ -223,6 +224,7 @@ def test_wait_goes_on_until_the_service_answers(caplog):
     group = make_groups(1)[0]
     rule = RetryRule(wait_s=0.01)
     with (
+        caplog.at_level(logging.WARNING),
         FaultyServer({"server_error": 1.0}) as server,
         make_judge(server.url, {"attempts": 2}, retry_rule=rule) as judge,
     ):
