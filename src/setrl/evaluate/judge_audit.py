@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, count
-from math import comb, nan
+from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,7 +287,7 @@ def agreement(labels_N: Labeling, reference_N: Labeling) -> Agreement:
     """
     first, second, both = _count_pairs_together(labels_N, reference_N)
     return Agreement(
-        adjusted_rand=_adjusted_rand(first, second, both, comb(len(labels_N), 2)),
+        adjusted_rand=_adjusted_rand(labels_N, reference_N),
         precision=_share_or_nan(both, first),
         recall=_share_or_nan(both, second),
         f1=_share_or_nan(2 * both, first + second),
@@ -307,7 +308,9 @@ def flips(labels_N: Labeling, reference_N: Labeling) -> float:
         return nan
     degenerate = int(((first_N == DEGENERATE) & (second_N == DEGENERATE)).sum())
     named_N = (first_N != DEGENERATE) & (second_N != DEGENERATE)
-    shared_CC = _count_shared(first_N[named_N], second_N[named_N])
+    shared_CC = _load_sklearn_metrics().cluster.contingency_matrix(
+        first_N[named_N], second_N[named_N]
+    )
     assign = load("scipy.optimize", "judge").linear_sum_assignment
     matched = int(shared_CC[assign(shared_CC, maximize=True)].sum())
     return 1.0 - (matched + degenerate) / len(first_N)
@@ -320,23 +323,17 @@ def _count_pairs_together(labels_N: Labeling, reference_N: Labeling) -> tuple[in
     return tuple(int(np.triu(grid_NN, k=1).sum()) for grid_NN in grids)
 
 
-def _count_shared(first_N: NDArray, second_N: NDArray) -> NDArray[np.int64]:
-    """How many samples each label of the first has in common with each of the second."""
-    (rows, row_N), (columns, column_N) = (
-        np.unique(labels_N, return_inverse=True) for labels_N in (first_N, second_N)
-    )
-    places_N = row_N * len(columns) + column_N
-    counts = np.bincount(places_N, minlength=len(rows) * len(columns))
-    return counts.reshape(len(rows), len(columns))
+def _adjusted_rand(*labelings_N: Labeling) -> float:
+    """Return scikit-learn's index, where each degenerate sample has a label that no other has."""
+    alone_N = -1 - np.arange(len(labelings_N[0]))
+    named = [
+        np.where(np.equal(labels_N, DEGENERATE), alone_N, labels_N) for labels_N in labelings_N
+    ]
+    return _load_sklearn_metrics().adjusted_rand_score(*named) if len(alone_N) > 1 else nan
 
 
-def _adjusted_rand(first: int, second: int, both: int, every: int) -> float:
-    """Return the index of counts of pairs; see `Agreement`."""
-    if not every:
-        return nan
-    expected = first * second / every
-    apart = (first + second) / 2 - expected
-    return (both - expected) / apart if apart else 1.0
+def _load_sklearn_metrics() -> Any:
+    return load("sklearn.metrics", "judge")
 
 
 def _checked_labelings(labels_N: Labeling, reference_N: Labeling) -> tuple[NDArray, NDArray]:
