@@ -197,7 +197,7 @@ _GIVEN = re.compile(r",?\s+(?:if|given|when|where|knowing|such that|so that)\b.*
 _NO_NOUN = (
     r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to"
 )
-_COUNT = re.compile(
+COUNT = re.compile(
     rf"\b(?:how many|number of)\s+((?:(?!(?:{_NO_NOUN})\b)[\w-]+\W*){{0,4}})", re.IGNORECASE
 )
 _MEASURE = re.compile(
@@ -376,7 +376,7 @@ def _units_of(problem: str) -> frozenset[str]:
     (['cm'], ['km'])
     """
     question, asked = question_of(problem), asked_units(problem)
-    if asked or _COUNT.search(question) or _PURE.search(question):
+    if asked or COUNT.search(question) or _PURE.search(question):
         return asked
     paid = _MONEY.search(question)
     money = {"$"} if paid and re.search(r"\$\s?\d|dollar", problem) else set()
@@ -410,7 +410,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     each = _PER.search(answer)
     if each and re.search(rf"\b(?:per|an?|each|every|one)\W+{each[1]}\b", question):
         answer = answer[: each.start()]
-    found, count = _NOUNS.match(answer), _COUNT.search(question)
+    found, count = _NOUNS.match(answer), COUNT.search(question)
     if not found or not re.search(r"\bhow\b|number of", question, re.I) or not read_number(gold):
         return answer
     words, asked, nouns = (
@@ -618,7 +618,7 @@ def said_of_marks(problem: str) -> str:
     'apples '
     """
     question = question_of(problem)
-    if count := _COUNT.search(question):
+    if count := COUNT.search(question):
         return count[1]
     asked = said(problem).asked
     if _MEASURE.search(question) or (asked and all(map(_SEGMENT.match, asked))):
