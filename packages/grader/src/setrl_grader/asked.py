@@ -13,7 +13,7 @@ from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
 from setrl_grader.measures import kind_of, quantity_of, units_of
 from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
-from setrl_grader.problem import FORMULA, asked_formulas, marked_in, question_of
+from setrl_grader.problem import ENVIRONMENT, FORMULA, asked_formulas, marked_in, question_of
 from setrl_grader.trees import Part
 
 _COMPLEX = re.compile(r"\bcomplex\b|\bmodul(?:us|i)\b|\bdeterminant|\bmatri(?:x|ces)\b")
@@ -106,7 +106,7 @@ _LEAST, _MOST = r"\b(?:small|low|least|min)\w*", r"\b(?:larg|great|high|max)\w*"
 _EXTREMES = re.compile(
     rf"(?P<up>{_LEAST}[^.;]*\band\b[^.;]*{_MOST})|{_MOST}[^.;]*\band\b[^.;]*{_LEAST}"
 )
-_OF_A_ROW = re.compile(r"\b(?:permutation|arrangement|sequence|ordering|order)\b")
+_OF_A_ROW = re.compile(r"\b(?:permutation|arrangement|sequence|ordering|order)s?\b")
 _NAMED = (  # quantities that a problem asks for in words, in their order
     r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width|distance"
     r"|height|radius|area|perimeter|sum|product|cent(?:er|re))"
@@ -182,13 +182,16 @@ def said(problem: str) -> Said:
     """
     if not problem:
         return Said()
+    question = question_of(problem)
     formulas = [*map(normal_form, marked_in(problem))]
     tuples = [*filter(None, map(_tuple_of, map(parse, formulas)))]
     found = [*map(parse, asked_formulas(problem))]
     many = [each.parts if each.kind in ("()", "list") else (each,) for each in found]
     asked = tuple(spaceless(each.text) for members in many for each in members)
+    if not asked and re.search(r"\bsystem\b", question) and not quantity_of(problem):
+        letters_in = _LETTER.findall(ENVIRONMENT.sub(" ", " ".join(formulas)))
+        asked = tuple(sorted({each for each in letters_in if len(each) == 1}))  # all of them
     group = "all" * bool(_NO_PRODUCT.search(problem))
-    question = question_of(problem)
     of_range = _RANGE.search(f"for {question}" if re.match(r"which \W", question) else question)
     of_points = bool(_OF_POINTS.search(question) or len({*asked}) > 1)
     is_range = _RANGE.search(problem) or (

@@ -414,7 +414,8 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    if is_asked(name, problem) or (problem and is_said(name.text, problem)):
+    asked = is_asked(name, problem) and not is_name(name)
+    if asked or (problem and is_said(name.text, problem)):
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer

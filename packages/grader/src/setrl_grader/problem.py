@@ -48,7 +48,7 @@ FORMULA = re.compile(
 _SIDES = re.compile(  # what is between the lines of a display
     r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
 )
-_ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{[a-z]+\*?\}")
+ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{[a-z]+\*?\}")
 _ASKS = (
     r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?"
     r"|give|state|express|work\s+out|write\s+down|how\s+(?:large|big)\s+is|which\s+number\s+is"
@@ -172,7 +172,7 @@ def options_of(problem: str) -> dict[str, str]:
 @lru_cache(maxsize=1024)
 def formulas_of(problem: str) -> tuple[Part, ...]:
     """Return the formulas of a problem, those in no dollar signs too, each also by its lines."""
-    text = _ENVIRONMENT.sub(" ; ", FORMULA.sub(" ; ", problem))
+    text = ENVIRONMENT.sub(" ; ", FORMULA.sub(" ; ", problem))
     plain = [each.rstrip(".,:;?") for each in _PLAIN.findall(text)]
     found = [each for each in plain if not _NO_FORMULA.search(each)] + marked_in(problem)
     found += [each.rstrip("=_? ") for each in found if each.rstrip("_? ").endswith("=")]
