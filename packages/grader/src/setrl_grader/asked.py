@@ -94,6 +94,7 @@ _SAID_BY = (  # how a name is written, and the words that ask for it
     (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
 )
 _ALWAYS = frozenset(["answer", "ans", "total"])
+_EXTREME_WORDS = {"maximum", "minimum", "largest", "smallest", "greatest", "least"}
 _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
 _HEAD = re.compile(
     r"(?:what(?:'s|\s+(?:is|are|was|were|will be))?|which|how many|how much|\w+)\s+"
@@ -185,7 +186,8 @@ def said(problem: str) -> Said:
     question = question_of(problem)
     formulas = [*map(normal_form, marked_in(problem))]
     tuples = [*filter(None, map(_tuple_of, map(parse, formulas)))]
-    found = [*map(parse, asked_formulas(problem))]
+    parts = [*map(parse, asked_formulas(problem))]
+    found = [each.parts[0] if is_named(each) else each for each in parts]
     many = [each.parts if each.kind in ("()", "list") else (each,) for each in found]
     asked = tuple(spaceless(each.text) for members in many for each in members)
     if not asked and re.search(r"\bsystem\b", question) and not quantity_of(problem):
@@ -263,13 +265,11 @@ def is_said(name: str, problem: str) -> bool:
             re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
             for written, words in _SAID_BY
         )
-    words, head = {*name.lower().split()}, {*_head(question).split()}
-    all_words = {*re.findall("[a-z]+", FORMULA.sub(" ", question).lower())}
-    ends = {*_head(question).split()[-1:], kind_of(problem), quantity_of(problem)}
-    ends |= head & {"maximum", "minimum", "largest", "smallest", "greatest", "least"}
-    differs = head & {"more", "fewer", "less"} <= words
-    last = name.lower().split()[-1]
-    return words <= _ALWAYS or (last in ends and differs and words <= all_words | _ALWAYS | head)
+    words, head = name.lower().split(), _head(question).split()
+    ends = {*head[-1:], quantity_of(problem) or kind_of(problem)} | _EXTREME_WORDS & {*head}
+    differs = {"more", "fewer", "less"} & {*head} <= {*words}
+    known = {*words} <= {*head} | ends | _ALWAYS
+    return {*words} <= _ALWAYS or (known and differs and words[-1] in ends)
 
 
 def _head(question: str) -> str:
