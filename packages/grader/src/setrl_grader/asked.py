@@ -337,7 +337,8 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
     if quantity and _SEGMENT.match(name) and not _OF_SEGMENTS.match(quantity):
         return True
     known = quantity or (wanted and not _is_relation(wanted[-1]))
-    stands = _stands(name, problem) and not (quantity and _is_called(name, quantity, problem))
+    base = name.partition("_")[0]
+    stands = _stands(base, problem) and not (quantity and _is_called(base, quantity, problem))
     return bool((known and stands) or _is_given(name, problem))
 
 

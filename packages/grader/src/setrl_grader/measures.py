@@ -37,11 +37,12 @@ _MONEY = (
 _PAID = re.compile(rf"{_MONEY}|\\?\$\s?\d", re.IGNORECASE)
 _AMOUNT_OF_MONEY = re.compile(r"\b(?:amount|value|total)\b", re.IGNORECASE)
 _KINDS = {  # the words for a kind of quantity
-    "pure": r"\b(?:ratio|fraction|factor|slope|proportion|integer|number|digit|prime|polynomial"
-    r"|function|remainder|exponent|coefficient|product|quotient|divisor|multiple|equation|expression"
-    r"|solution|root|term|score|grade)s?\b",
+    "pure": r"\bhow many\b|\b(?:(?:co)?sine|(?:co)?tangent|ratio|fraction|factor|slope|proportion"
+    r"|integer|number|digit|prime|polynomial|function|remainder|exponent|coefficient|product|quotient"
+    r"|divisor|multiple|equation|expression|solution|root|term|score|grade)s?\b",
     "percent": r"%|\bpercent|\bprobab|\bchance|\blikel|\bodds\b"
-    r"|\b(?:pass|success|interest|tax|growth|failure|error|discount)\w* rate\b",
+    r"|\b(?:pass|success|interest|tax|growth|failure|error|discount|profit|loss|price|cost)\w*"
+    r" (?:rate|percent)",
     "speed": r"\b(?:speed|velocity|how fast|rate)\b",
     "temperature": r"\btemperature\b",
     "angle": r"\bangle|\\m?angle|∠|\\widehat|\bdegree measure|\barcs?\b(?! length)|\brotat|\binclin"
@@ -139,7 +140,7 @@ def units_of(problem: str) -> frozenset[str]:
     ([], ['°'])
     """
     asked = asked_units(problem)
-    if asked or _COUNT.search(question_of(problem)):
+    if asked:
         return asked | ({"°"} if "degree" in asked else set())
     kind = kind_of(problem)
     if kind == "percent":
