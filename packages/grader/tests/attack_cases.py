@@ -1179,7 +1179,65 @@ RIGHT: dict[str, list[tuple[str, str]]] = {
     ],
 }
 
+_CHEF = "A chef bought 200 pounds of onions at $1.50 a pound. How much did the chef spend?"
+_MEDIAN = "What is the largest possible value of the median of this list of fifteen integers?"
+_CATS = "There were 9 cats on a rock, and 4 ran away. How many cats were left?"
 WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    *(
+        (_CHEF, "300", text)
+        for text in (
+            r"The chef spent \boxed{300} or 32.",
+            r"It is 250 or $\boxed{300}$.",
+            r"It is 250, \boxed{300}.",
+            r"The chef spent \boxed{300}, or perhaps 350.",
+            r"The chef spent \boxed{300} minus 50.",
+            r"The chef spent \boxed{300} divided by 7.",
+            r"The chef spent a third of \boxed{300}.",
+            r"What the chef spent is different from \boxed{300}.",
+            r"The chef spent at least \boxed{300}.",
+            r"The chef spent up to \boxed{300}.",
+            r"The square of the answer is \boxed{300}.",
+            r"The chef spent nearly \boxed{300}.",
+            r"The chef spent \boxed{300}. Strike that: the chef spent 50.",
+            r"The chef spent \boxed{300}. The chef spent 250.",
+            r"The chef spent \boxed{300}. On reflection, less.",
+            "The chef spent \\boxed{300}.\n\nCheck: this is wrong.",
+            r"The chef spent \boxed{300} onions.",
+            r"The chef spent \boxed{300} trillion dollars.",
+            r"The chef spent \boxed{300} dollars a day.",
+            r"The chef spent €\boxed{300}.",
+            r"The chef spent \boxed{300}k dollars.",
+            r"$\boxed{300} = 250$",
+            r".\boxed{300}",
+        )
+    ),
+    *(
+        (_MEDIAN, "17", text)
+        for text in (
+            r"The largest median is \boxed{17} squared.",
+            r"The largest median is the logarithm of \boxed{17}.",
+            r"The largest median is by no means \boxed{17}.",
+            r"The largest median is nowhere near \boxed{17}.",
+            r"The median is \boxed{17} (or 15, or 19).",
+            r"The answer is \boxed{17}. My count slipped; the true largest median is 15.",
+            r"The answer is certainly not $\boxed{17}$, as $x_{17}$ shows.",
+            r"The largest median is \boxed{17} kilograms.",
+            r"The largest median is \boxed{17} to the fifth power.",
+            r"The largest median is \boxed{17} as an upper bound.",
+            r"The smallest median is \boxed{17}.",
+            r"The largest mean is \boxed{17}.",
+        )
+    ),
+    (_CATS, "5", r"There were \boxed{5} dogs left."),
+    (_CATS, "5", r"There were \boxed{5} pairs of cats left."),
+    (_CATS, "5", r"There were \boxed{5} dozen left."),
+    ("It ran 100 miles in 2 hours. What was its average speed?", "50", r"It was \boxed{50} miles."),
+    ("It ran 100 miles in 2 hours. What was its average speed?", "50", r"It was \boxed{50} hours."),
+    ("What is its surface area in $\\mathrm{cm}^{2}$?", "166", r"The area is \boxed{166} cm."),
+    ("Can both be squares?", "No", r"\boxed{\text{No, because both can be squares}}"),
+    ("Can both be squares?", "No", r"\boxed{\text{No}}, because both can be squares."),
+    ("Can both be squares?", "Yes", r"\boxed{\text{Yes}}. That is false."),
+    ("Is 51 prime?", "No", r"\boxed{\text{No, since } 51=3\cdot 18}"),
     ("What is the chance? Give a decimal.", "0.25", r"It is $\boxed{0.25}\%$."),
     ("What fraction is it?", r"\frac{1}{2}", r"It is \(\boxed{\frac{1}{2}}\%\)."),
     ("How many pens has he?", "20", r"He has \boxed{20} dozen pens."),
@@ -1199,6 +1257,38 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("She runs 3 km and 2 km. How far is it?", "5", r"She runs $\boxed{5}$ meters."),
 ]
 RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    *(
+        (_CHEF, "300", text)
+        for text in (
+            r"The chef spent \boxed{300} dollars.",
+            r"The chef spent \$\boxed{300} on the onions.",
+            r"Putting it all together, we have $4 \cdot 50 \cdot 1.5 = \boxed{300}$.",
+            "Thus, the final answer is:\n\n\\[\n\\boxed{300}\n\\]",
+            "They weigh 200 pounds.\nSo the chef spent a total of \\boxed{300}.",
+            r"The answer is \boxed{300}. I hope it is correct.",
+        )
+    ),
+    *(
+        (_MEDIAN, "17", text)
+        for text in (
+            r"Hence, the maximum median is \boxed{17}.",
+            r"The median can be at most 17, and so the answer is \boxed{17}.",
+            r"The largest possible value is therefore $\boxed{17}$, which is attained.",
+            r"Since the list has fifteen numbers, the largest value is \boxed{17}.",
+        )
+    ),
+    (_CATS, "5", r"There were \boxed{5} cats left on the rock."),
+    (_CATS, "5", r"Thus \boxed{5} remained."),
+    ("She bakes 60 eggs. How many dozen eggs is that?", "5", r"That is \boxed{5} dozen eggs."),
+    ("How many did not come?", "5", r"The number of those who did not come is \boxed{5}."),
+    ("It ran 100 miles in 2 hours. How fast?", "50", r"It ran at \boxed{50} miles per hour."),
+    (
+        "What is its surface area in $\\mathrm{cm}^{2}$?",
+        "166",
+        r"The area is $\boxed{166}$ cm$^2$.",
+    ),
+    ("Ann earns \\$90 in 6 hours. How much per hour?", "15", r"She earns \$\boxed{15}/hour."),
+    ("Is 51 prime?", "No", r"\boxed{\text{No, since } 51=3\cdot 17}"),
     ("What percentage is it?", "25", r"It is $\boxed{25}\%$."),
     ("How many million dollars is it?", "4", r"It is \boxed{4} million dollars."),
     ("Find $x$ if $x+y=8$ and $x-y=2$.", "5", r"So $x=\boxed{5}$."),
@@ -1223,7 +1313,6 @@ RIGHT_TEXTS: list[tuple[str, str]] = [
     ("5", r"\textbf{\boxed{5}}"),
     ("5", r"$7$ is not even, so it is $\boxed{5}$."),
     ("5", r"It is not hard to see that the answer is \boxed{5}."),
-    ("5", r"How many did not come? The number of those who did not come is \boxed{5}."),
     ("5", "The answer is \\boxed{4}.\n\nWait, I forgot one: the answer is \\boxed{5}."),
     ("5", r"So it is \boxed{5}! Let me know if you have questions."),
     ("5", "It is \\boxed{5}.\n\nCheck: with 7 more the total is 12."),

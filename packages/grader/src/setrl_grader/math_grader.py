@@ -48,7 +48,6 @@ from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
 from setrl_grader.problem import options_of, problem_of, stem_of
 from setrl_grader.stated import (
-    SCALES_AT_BOX,
     FinalBoxes,
     Gold,
     after_thinking,
@@ -56,12 +55,10 @@ from setrl_grader.stated import (
     final_boxes,
     gold_answer,
     gold_problem,
-    is_taken_back,
     type_of,
 )
 from setrl_grader.trees import Part, Tree, exact_value, has, has_modulus, letters_of
 from setrl_grader.units import (
-    UNITS,
     one_name,
     split_currency,
     split_money,
@@ -84,10 +81,10 @@ _FOR_ALL = re.compile(
     r"((?:\W+\w+){1,4})",
     re.IGNORECASE,
 )
-_DENIES = re.compile(r"no|not|never|none|cannot|impossible|nor|neither|nobody|nothing|.*n't")
+_DENIES = re.compile(r"no|not|false|never|none|cannot|impossible|nor|neither|nobody|nothing|.*n't")
 _BARE_WORDS = re.compile(
     r"it|its|they|he|she|we|this|that|these|those|there|such|so|always|is|are|was|were|do"
-    r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true|false"
+    r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true"
     r"|possible|in|general|the|a|an|any"
 )
 _DOUBTS = re.compile(
@@ -96,8 +93,11 @@ _DOUBTS = re.compile(
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
 _IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
-_BOUND = re.compile(r"(?:\\[gl]e(?:q|qslant)?|[≤≥])\s*\Z")
-_EXTREME = re.compile(r"min|max|least|greatest|small|larg|most|bound|best|range|inequal", re.I)
+_BOUND = re.compile(r"(?:(\\ge|≥)|\\le|≤)(?:q|qslant)?\s*\Z")
+_EXTREMES = (  # that have such a bound
+    re.compile(r"min|least|small|low|range|inequal", re.I),
+    re.compile(r"max|most|greatest|larg|high|range|inequal", re.I),
+)
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
 
@@ -212,15 +212,20 @@ class MathGrader(Grader):
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = turned(normal_form(stated), kind)
         gold_form = turned(_exact(written, kind, problem=problem), kind)
-        answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
+        letters, unit = "".join(_CONSTANTS.findall(gold_form)), split_unit(gold_form)[1]
+        answer = self.read(text, letters, kind, problem, with_unit=bool(problem or unit))
         boxes = final_boxes(after_thinking(text) or "")
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(boxes, gold_form) or answer
+        if answer == Reason.NO_ANSWER:
+            strange = boxes.around(problem).strange
+            found = Finding(False, "around", gold_form, detail=(strange,))
+            return Grade(Reason.NO_ANSWER, finding=found)
         if isinstance(answer, Reason):
             return Grade(answer)
         if why := _said_around(gold_form, answer, boxes, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
-        answer = _scaled(answer, boxes.suffix, gold_form + asked_scales(problem))
+        answer = _without_scale(gold_form, answer, problem)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
@@ -285,11 +290,19 @@ class MathGrader(Grader):
         asked = asked or (form and _asks_for_form(gold, problem, self.relative_tolerance, kind))
         return Reason.UNEVALUATED if asked else Reason.EQUAL
 
-    def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
+    def read(
+        self,
+        text: str,
+        letters: str = "",
+        kind: str = "",
+        problem: str = "",
+        with_unit: bool = False,
+    ) -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
 
         In the syntax of Python, I and E are constants unless they are among `letters`. The type
-        that a gold declares, `kind`, settles how numbers are read.
+        that a gold declares, `kind`, settles how numbers are read. A unit behind the box is part
+        of the answer where somebody can know which one is right.
         """
         thought = after_thinking(text)
         if thought is None:
@@ -299,12 +312,14 @@ class MathGrader(Grader):
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
-        if is_taken_back(thought, boxes):
+        around = boxes.around(problem)
+        if around.strange:
             return Reason.NO_ANSWER
-        forms = [turned(normal_form(answer, letters), kind) for answer in boxes.answers]
-        if len(set(map(spaceless, forms))) > 1:
+        forms = {spaceless(turned(normal_form(each, letters), kind)) for each in boxes.answers}
+        if len(forms) > 1:
             return Reason.SEVERAL_BOXES
-        return forms[-1] or Reason.NO_BOX
+        whole = f"{around.before}{boxes.answers[-1]}{around.behind}{around.unit * with_unit}"
+        return turned(normal_form(whole, letters), kind) or Reason.NO_BOX
 
     def _after_grading(self, answer: str, kind: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
@@ -494,13 +509,20 @@ def _first_word(gold: str, answer: str, problem: str = "") -> str:
         return answer
     words, known = (re.findall("[a-z']+", text.lower()) for text in (found[1], problem))
     known = [ending for word in known for ending in (word, f"{word}s")] if problem else words
-    if words[:1] and words[0] in ("because", "since", "as"):
-        return answer if _DOUBTS.search(found[1]) else gold
+    if reason := re.match(r"(?:because|since|as)\s(.*)", found[1], re.DOTALL):
+        return gold if _is_true(parse(reason[1])) else answer
     left = [word for word in words if not (word in known or _BARE_WORDS.fullmatch(word))]
     denies = any(map(_DENIES.fullmatch, words))
     same = denies == (gold.lower() in ("no", "false")) and not re.search(r"\d", found[1])
     left = [word for word in left if not _DENIES.fullmatch(word)]
     return gold if words and same and not (left or _DOUBTS.search(found[1])) else answer
+
+
+def _is_true(reason: Part) -> bool:
+    """Whether a reason is an equation between numbers, and true; what words say is not judged."""
+    sides = [each.text for each in reason.parts]
+    equation = (reason.kind, reason.marks, len(sides)) == ("relation", "=", 2)
+    return equation and bool(judged(*sides, 0, False, True).equal)
 
 
 def _changed(form: str) -> list[str]:
@@ -524,40 +546,30 @@ def _changed(form: str) -> list[str]:
 
 
 def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str | None:
-    """Return the rule by which the name, the sign or the unit at a box is another one."""
+    """Return the rule by which the name or the sign before a box, or the unit, is another one."""
     name = spaceless(normal_form(boxes.names[0])) if len(boxes.answers) == 1 else ""
     if name and leads_to_another(parse(gold), name, problem):
         return "names"
-    if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
-        return "relation"
-    own, inside = (split_currency(text)[1] or split_unit(text)[1] for text in (gold, answer))
-    behind = boxes.suffix if boxes.suffix in UNITS - {"in"} else ""
-    asked = asked_units(problem) if not behind else said(problem).units - {"unit"}
-    known = {one_name(own)} if own and behind else asked if not own else frozenset[str]()
-    given = _parts_of(one_name(behind or inside))
-    return (
-        "unit"
-        if known and given and given.isdisjoint(set().union(*map(_parts_of, known)))
-        else None
+    own, unit = (
+        one_name(split_currency(text)[1] or split_unit(text)[1]) for text in (gold, answer)
     )
+    asked = asked_units(problem)
+    if unit and asked and not own and {unit, unit.partition("/")[0]}.isdisjoint(asked):
+        return "unit"
+    bound = _BOUND.search(boxes.before)
+    extremes = _EXTREMES[bound[1] is None] if bound and problem else None
+    return "relation" if extremes and not extremes.search(problem) else None
 
 
-def _parts_of(unit: str) -> set[str]:
-    return {*re.split(r"[/^·]", unit)} - {""}
+def _without_scale(gold: str, answer: str, problem: str) -> str:
+    """Return a number without the scale in which the problem asks for it.
 
-
-def _scaled(answer: str, suffix: str, known: str) -> str:
-    """Return an answer with the mark or the scale behind its box.
-
-    >>> [_scaled("4", suffix, "thousands") for suffix in ("million", "thousand", "%", "_{5", "cm")]
-    ['4 million', '4', '4%', '4_{5}', '4']
+    >>> _without_scale("4", "4 million", "How many millions?")
+    '4'
     """
-    if suffix in SCALES_AT_BOX:
-        return answer if suffix in known else f"{answer} {suffix}"
-    if suffix.startswith("_"):
-        return f"{answer}_{{{suffix.lstrip('_{')}}}"
-    mark = "%" if suffix in (r"\%", "%", "percent") else "" if suffix.isalpha() else suffix and "°"
-    return answer.removesuffix(mark) + mark
+    found = re.match(r"(.*\d)\s+(dozen|[a-z]+d|[bmtr]*illion)s?\b(.*)", answer)
+    asked = found and found[2] in asked_scales(problem) and found[2] not in gold
+    return f"{found[1]}{found[3]}" if found and asked else answer
 
 
 def _listed(boxes: FinalBoxes, gold: str) -> str | None:

@@ -92,7 +92,7 @@ _NO_NOUN = (  # what ends the noun behind "how many"
     r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to|than|that"
     r"|which|such|there|on|at|from|for|if|he|she|it|they|we|you|I"
 )
-_COUNT = re.compile(
+COUNT = re.compile(
     r"\b(?:how many|number of|how (?:big|large) is (?:each|one|a) \w+ of)\s+(?:of\s+)?"
     r"(?:(?:the|these|those|its|his|her|their|all)\s+)*"
     rf"((?:(?!(?:{_NO_NOUN})\b)[\w'-]+(?:\s+|(?=\W|\Z))){{1,6}})",
@@ -288,7 +288,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
         answer = _WHOLE.sub("", answer)
     if re.search(r"\b(?:left|remain)", question):
         answer = _LEFT.sub("", answer)
-    found, count = _COUNTED.match(answer), _COUNT.search(question)
+    found, count = _COUNTED.match(answer), COUNT.search(question)
     counted = found and count and read_number(gold) and _is_counted(found[2].lower(), count)
     return found[1] if found and counted else answer
 

@@ -1,0 +1,183 @@
+"""The words that may stand around a box: known ones, and those of the problem.
+
+Without a problem all words are known, but those that deny, and those that change a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from setrl_grader.measures import COUNT, units_of
+from setrl_grader.problem import question_of
+
+TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d(?:[\d.,]*\d)?|[-=]+>|\\[a-zA-Z]+|\\?\S")
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ROUGHLY = _set(r"≈ \approx \simeq about approximately approx roughly nearly around almost")
+RELATIONS = ROUGHLY | _set(r"""
+    = : → ⇒ ⟹ ∴ … => -> --> \Rightarrow \rightarrow \Longrightarrow \longrightarrow \implies \iff
+    \Leftrightarrow \to \therefore \equiv \ldots \dots \cdots \in \colon
+    \ge \geq \geqslant ≥ \le \leq \leqslant ≤
+    is are was were be been equals gives give gave yields yield get gets got obtain obtains have
+    has had find finds found see make makes made become becomes remain remains leaves need needs
+    needed take takes took cost costs pay pays paid earn earns earned spend spends spent save saves
+    saved means conclude results
+""")
+SO = _set(r"because so thus hence therefore then consequently ∴ \therefore")
+INTRODUCES = _set("""
+    since because using substituting solving simplifying adding subtracting multiplying dividing
+    combining plugging applying evaluating comparing expanding factoring setting rounding
+""")
+LEADS_ON = {  # what may stand before "of", "to" and "by"
+    "of": _set("""
+        total answer average value result distance length area volume speed cost price profit
+        probability amount maximum minimum perimeter score weight height age
+    """),
+    "to": _set("""
+        equal equals equivalent amounts amount comes come sums simplifies simplify reduces reduce
+        evaluates evaluate corresponds leads
+    """),
+    "by": _set("given"),
+}
+LEADS_NOWHERE = _set("of to by than from but between within over under up or per")
+STOPS = _set("""
+    in on at for from after before during by with when if because since as so which that who where
+    and or but is are was were not though although while to of than
+""")
+RATES = _set("per a an each every /")
+_ADVERBS = _set("""
+    each altogether total together now left remaining remained old long tall high wide deep apart
+    away again more over exactly only change worth average overall combined leftover longer
+    farther faster older taller shorter heavier sooner
+""")
+_KNOWN = (
+    SO
+    | RELATIONS
+    | STOPS - {"or", "not", "than"}
+    | _ADVERBS - {"more", "over"}
+    | _set("""
+    a an the this these those it its he she they we you i his her their our them him us one what
+    whom how between into among every all both any some other same such also still here there can
+    could will would do does did must should may being let just precisely simply namely equal note
+    recall step part case final finally correct required desired wanted possible exact simplified
+    following given requested way ways number numbers amount value values answer answers result
+    solution solutions sum difference product quotient mean question problem equation expression
+    formula function integer integers fraction decimal decimals percentage probability chance area
+    volume perimeter length width height radius diameter distance speed time cost price money profit
+    age angle measure side set point points coordinates maximum minimum compute determine calculate
+    calculated obtained computed known summary conclusion many much year years hour hours minute
+    minutes day days week weeks month months dollar dollars cent cents people unit units buys bought
+    sells sold receives received uses used works worked drives drove runs ran eats ate scored won
+    lost weighs walks walked collects collected originally initially letter letters option choice
+    choose matches check boxed box different rounded form term randomly attained achieved reached
+    far two three four five six seven eight nine ten full whole entire rest last put up out
+""")
+)
+_DENIES = _set("""
+    not no never none nor neither nobody nothing nowhere cannot without except unless hardly barely
+    scarcely false wrong wrongly incorrect incorrectly mistake mistakes mistaken error errors untrue
+    impossible doubt doubts doubtful unlikely ignore guess guessed maybe perhaps possibly bound
+    bounds estimate estimates estimated
+""")
+RETRACTS = _DENIES | _set("""
+    fail fails failed contradicts contradiction sorry nope hmm wait actually correction retract
+    disregard scratch oops instead rather recheck strike slip slipped forgot
+""")
+CHANGES = _set("""
+    half twice thrice double triple halved doubled times plus minus negative less fewer more than
+    most least or squared cubed factorial anything
+""")
+_GROUPS = tuple(
+    _set(words)
+    for words in (
+        "smallest least minimum minimal lowest fewest min",
+        "largest greatest maximum maximal highest most max",
+        *("area", "volume", "perimeter", "radius", "diameter", "median", "mode", "slope"),
+        "mean average",
+    )
+)
+_COMPARES = _set("more less fewer than difference longer farther faster older taller")
+_EACH = _set("each apiece every per daily")
+_COUNTED = _set("times values solutions ways")  # also where the problem has another noun
+
+
+class Words:
+    """The words of a problem, and what it asks for."""
+
+    def __init__(self, problem: str):
+        words = [each.lower() for each in TOKEN.findall(problem)]
+        self.stems, self.pairs, self.any = {*map(_stem, words)}, {*pairwise(words)}, not problem
+        question = question_of(problem)
+        count = COUNT.search(question)
+        self.asked = {*TOKEN.findall(question.lower())}
+        self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
+        self.counts = bool(count) or not units_of(problem)
+
+    def strange(
+        self, words: Sequence[str], lenient: bool = False, never: frozenset[str] = _DENIES
+    ) -> str:
+        """Return the first word that is not known, or only the first that denies or changes."""
+        for word, behind in pairwise([*words, ""]):
+            low = word.lower()
+            changes = low in CHANGES and not (lenient and self.any)
+            if changes or low in never or low.endswith(("n't", "n’t")):
+                if not self._may_compare(low) and (low, behind.lower()) not in self.pairs:
+                    return word
+            elif self._is_of_no_group(low) or not (lenient or self._has(word)):
+                return word
+        return ""
+
+    def noun(self, words: Sequence[str]) -> str:
+        """Return a noun that the problem does not count, or a rate in which it does not ask."""
+        words = words[: next((at for at, word in enumerate(words) if word in STOPS), None)]
+        if self.any:
+            return ""
+        if words[1:] and words[0] in RATES:
+            return "" if _stem(words[1]) in map(_stem, self.asked) else words[1]
+        nouns = [word for word in words if word not in _ADVERBS]
+        stems = {*map(_stem, nouns)}
+        fits = stems & self.counted if self.counted else stems <= self.stems
+        right = self.counts and (fits or {*nouns} <= _COUNTED)
+        return "" if right or not nouns else nouns[0]
+
+    def rate(self, words: Sequence[str]) -> str:
+        """Return "each" where the problem has no such word."""
+        said_so = self.any or not self.stems.isdisjoint(_EACH)
+        return "" if said_so else next((word for word in words if word in _EACH), "")
+
+    def _may_compare(self, word: str) -> bool:
+        compared = not _COMPARES.isdisjoint(self.asked) if word == "than" else word in self.asked
+        return (word in _COMPARES and compared) or _stem(word) in self.counted
+
+    def _is_of_no_group(self, word: str) -> bool:
+        """Whether a word is one of several, of which the problem has none."""
+        groups = (group for group in _GROUPS if word in group)
+        return not self.any and any(self.stems.isdisjoint(map(_stem, group)) for group in groups)
+
+    def _has(self, word: str) -> bool:
+        short = len(word) == 1 or (word.isupper() and len(word) < 5)
+        return self.any or short or word.lower() in _KNOWN or _stem(word.lower()) in self.stems
+
+
+@lru_cache(maxsize=256)
+def words_of(problem: str) -> Words:
+    """Return the words of a problem.
+
+    >>> words = words_of("Of 9 cats 4 did not stay. How many cats were left?")
+    >>> [words.noun(each.split()) for each in ("cats left", "dogs", "dozen cats", "a day")]
+    ['', 'dogs', '', 'day']
+    >>> [words.strange(each.split()) for each in ("cats did not stay", "not cats", "the log")]
+    ['', 'not', 'log']
+    """
+    return Words(problem)
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"(?<=\w{3})(?:['’]s|ing|ies|ied|y|ed|es|s|e|d)\Z", "", word)
