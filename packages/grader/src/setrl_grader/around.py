@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from setrl_grader.asked import FORMULA, said
+from setrl_grader.asked import said
+from setrl_grader.problem import FORMULA
 from setrl_grader.units import NOUNS, UNITS
 from setrl_grader.words import (
     CHANGES,
@@ -107,7 +108,7 @@ class Around(NamedTuple):
 def around(before: str, answer: str, behind: str, problem: str = "") -> Around:
     r"""Return what stands around a box, and the first word or sign that may not stand there.
 
-    >>> texts = ("So it is \$", " dollars."), ("A third of ", ""), ("It is ", " or 6."), ("-", "")
+    >>> texts = (r"So it is \$", " dollars."), ("A third of ", ""), ("It is ", " or 6."), ("-", "")
     >>> [tuple(around(before, "5", behind)) for before, behind in texts]
     [('\\$', '', ' dollars', ''), ('', '', '', 'of'), ('', '', '', 'or'), ('', '', '', '-')]
     """

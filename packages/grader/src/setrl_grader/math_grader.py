@@ -14,19 +14,11 @@ from setrl_grader.algebra import same_statement
 from setrl_grader.asked import (
     NOTHING_SAID,
     Said,
-    asked_scales,
-    asked_units,
     is_asked,
     is_said,
     leads_to_another,
     names_another,
-    options_of,
-    problem_of,
     said,
-    stem_of,
-    unsaid_mark,
-    without_base,
-    without_noun,
 )
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -40,12 +32,21 @@ from setrl_grader.forms import (
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
-from setrl_grader.marks import choice_of, is_value
+from setrl_grader.marks import NUMERALS, choice_of, is_value
+from setrl_grader.measures import (
+    asked_scales,
+    asked_units,
+    in_degrees,
+    unsaid_mark,
+    without_base,
+    without_noun,
+)
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import are_points, is_name, is_named, turned, value_of
+from setrl_grader.names import are_points, is_letter, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
+from setrl_grader.problem import options_of, problem_of, stem_of
 from setrl_grader.stated import (
     FinalBoxes,
     Gold,
@@ -67,7 +68,7 @@ from setrl_grader.units import (
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|(?:for|where) (?:all|every|any|each) ?"
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|only|(?:for|where) (?:all|every|any|each) ?"
     r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
 _DOMAIN = re.compile(
@@ -231,7 +232,7 @@ class MathGrader(Grader):
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         answer = _one_value(
-            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form)
+            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form), problem
         )
         answer = _without_sum(gold_form, answer, problem)
         chosen = _chosen(gold_form, answer, options_of(problem))
@@ -239,6 +240,8 @@ class MathGrader(Grader):
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
         answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
+        answer = NUMERALS.get(answer, answer) if problem and read_number(gold_form) else answer
+        gold_form = in_degrees(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
@@ -426,13 +429,14 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    if is_asked(name, problem) or (problem and is_said(name.text, problem)):
+    asked = is_asked(name, problem) and not is_name(name)
+    if asked or (problem and is_said(name.text, problem)):
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
-def _one_value(gold: str, answer: str) -> str:
+def _one_value(gold: str, answer: str, problem: str = "") -> str:
     r"""Return one of several constants that are all equal: in the gold's notation, or the last.
 
     >>> _one_value("145", r"x=\frac{290}{2}=145"), _one_value("2", "1+1=3")
@@ -440,12 +444,20 @@ def _one_value(gold: str, answer: str) -> str:
     """
     part, right = parse(answer, gold), parse(gold)
     chain = part.kind == "relation" and {*part.marks.split()} == {"="}
-    named = chain and is_name(part.parts[0])
+    named = chain and (is_name(part.parts[0]) or is_asked(part.parts[0], problem))
     sides = part.parts[named:] if chain or (part.kind, part.marks) == ("list", "or") else ()
     trees = [each.parts[0].tree if each.kind == "percent" else each.tree for each in sides]
     constants = all(
         tree and not (letters_of(tree) or has(tree, {"apply", "word"})) for tree in trees
     )
+    letters, last = part.parts[:-1], part.parts[-1:]
+    if (
+        chain
+        and len(letters) > 1
+        and right.kind == "()"
+        and all(is_letter(each.text) for each in letters)
+    ):
+        return ", ".join(f"{each.text}={last[0].text}" for each in letters)
     if len(sides) < 2 or not constants or value_of(right).kind in ("relation", "list", "text"):
         return answer
     values = {each.tree and exact_value(each.tree, {}) for each in sides}  # 15·23 may be a size

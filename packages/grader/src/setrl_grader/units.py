@@ -65,6 +65,7 @@ _OTHERS = """
     £
     ¥ yen
     ₹ rupees
+    ruble rubles rouble roubles
     cent cents
     degree degrees
     unit units

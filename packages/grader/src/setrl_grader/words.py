@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from setrl_grader.asked import COUNT, question_of, said
+from setrl_grader.measures import COUNT, units_of
+from setrl_grader.problem import question_of
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d(?:[\d.,]*\d)?|[-=]+>|\\[a-zA-Z]+|\\?\S")
 
@@ -126,7 +127,7 @@ class Words:
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
         self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
-        self.counts = bool(count) or not said(problem).units
+        self.counts = bool(count) or not units_of(problem)
 
     def strange(
         self, words: Sequence[str], lenient: bool = False, never: frozenset[str] = _DENIES
