@@ -191,6 +191,7 @@ def _strange_before(before: str, known: Words, rounded: bool) -> str:
         or next((each for each in near if not _is_word(each) and at), "")
         or next(iter(roughly), "")
         or known.other(low)
+        or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")
         or known.strange(words, lenient=not of_answer)
         or known.strange([*filter(_is_word, near)])
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from setrl_grader.measures import COUNT, units_of
+from setrl_grader.measures import COUNT
 from setrl_grader.problem import question_of
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d(?:[\d.,]*\d)?|[-=]+>|\\[a-zA-Z]+|\\?\S")
@@ -126,8 +126,8 @@ class Words:
         question = question_of(problem)
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
+        self.counts = self.stems if "how many" in question.lower() else set[str]()
         self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
-        self.counts = bool(count) or not units_of(problem)
 
     def strange(
         self, words: Sequence[str], lenient: bool = False, never: frozenset[str] = _DENIES
@@ -152,9 +152,10 @@ class Words:
             return "" if _stem(words[1]) in map(_stem, self.asked) else words[1]
         nouns = [word for word in words if word not in _ADVERBS]
         stems = {*map(_stem, nouns)}
-        fits = stems & self.counted if self.counted else stems <= self.stems
-        right = self.counts and (fits or {*nouns} <= _COUNTED)
-        return "" if right or not nouns else nouns[0]
+        fits = (
+            stems & self.counted or {*nouns} <= _COUNTED if self.counted else self.counts >= stems
+        )
+        return "" if fits or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str]) -> str:
         """Return "each" where the problem has no such word."""
