@@ -56,7 +56,7 @@ _POINTS = frozenset(",()[].'’—?!;、。，")
 _COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
 _CURRENCY = re.compile(r"(\\\$|[€£¥₹])\s*(?:\$|\\\()?\s*\Z")
 _CLOSED = r"(?:\s*\$|\s*\\[)\]]|[^\S\n]|\*(?!\s*[\d\\(]))*"  # the end of a formula
-_NAMES = "|".join(sorted(UNITS - NOUNS - {"in"}, key=len, reverse=True))
+_NAMES = "|".join(sorted({*UNITS - NOUNS - {"in"}, "radians", "rad"}, key=len, reverse=True))
 _UNIT = (
     rf"(?:(?:square|cubic|sq|cu)\.?\s+)?(?<![^\s/])(?:{_NAMES})(?![a-zA-Z(=])"
     r"(?:\^[23]|\s+(?:squared|cubed)(?![a-z]))?"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from setrl_grader.measures import COUNT, units_of
+from setrl_grader.measures import COUNT, asks_for_each, is_counted
 from setrl_grader.problem import question_of
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d(?:[\d.,]*\d)?|[-=]+>|\\[a-zA-Z]+|\\?\S")
@@ -114,11 +114,10 @@ class Words:
     def __init__(self, problem: str):
         words = [each.lower() for each in TOKEN.findall(problem)]
         self.stems, self.pairs, self.any = {*map(_stem, words)}, {*pairwise(words)}, not problem
-        question = question_of(problem)
+        self.problem, question = problem, question_of(problem)
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
         self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
-        self.counts = bool(count) or not units_of(problem)
 
     def strange(
         self, words: Sequence[str], lenient: bool = False, never: frozenset[str] = _DENIES
@@ -140,11 +139,9 @@ class Words:
         if self.any:
             return ""
         if words[1:] and words[0] in RATES:
-            return "" if _stem(words[1]) in map(_stem, self.asked) else words[1]
+            return "" if asks_for_each(words[1], self.problem) else words[1]
         nouns = [word for word in words if word not in _ADVERBS]
-        stems = {*map(_stem, nouns)}
-        fits = stems & self.counted if self.counted else stems <= self.stems
-        right = self.counts and (fits or {*nouns} <= _COUNTED)
+        right = is_counted(nouns, self.problem) or {*nouns} <= _COUNTED
         return "" if right or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str]) -> str:
@@ -172,7 +169,7 @@ def words_of(problem: str) -> Words:
 
     >>> words = words_of("Of 9 cats 4 did not stay. How many cats were left?")
     >>> [words.noun(each.split()) for each in ("cats left", "dogs", "dozen cats", "a day")]
-    ['', 'dogs', '', 'day']
+    ['', 'dogs', 'dozen', 'day']
     >>> [words.strange(each.split()) for each in ("cats did not stay", "not cats", "the log")]
     ['', 'not', 'log']
     """
