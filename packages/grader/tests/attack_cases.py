@@ -1209,6 +1209,17 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"The chef spent \boxed{300}k dollars.",
             r"$\boxed{300} = 250$",
             r".\boxed{300}",
+            r"The chef spent \boxed{300}?",
+            r"If the chef spent \boxed{300}",
+            r"The chef could have spent \boxed{300}.",
+            r"The chef spent \boxed{300}, if any.",
+            r"The chef spent \boxed{300} and change.",
+            r"The answer $\text{is not}$ equal to \boxed{300}.",
+            r"It isn't, therefore, \boxed{300}.",
+            r"A decoy is \boxed{300}.",
+            r"250 = \boxed{300}",
+            r"~~\boxed{300}~~",
+            r"The chef spent as little as \boxed{300}.",
         )
     ),
     *(

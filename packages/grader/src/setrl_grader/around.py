@@ -17,6 +17,7 @@ from setrl_grader.problem import FORMULA
 from setrl_grader.units import NOUNS, UNITS
 from setrl_grader.words import (
     CHANGES,
+    HEDGES,
     INTRODUCES,
     LEADS_NOWHERE,
     LEADS_ON,
@@ -35,11 +36,11 @@ NEAR = Fraction(1, 20)  # how far from a number its rounded form may be
 BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{[^{}]*\}")
 _FONTS = re.compile(r"\\(?:text|math|mbox|operatorname)[a-z]*(?![a-zA-Z])")
 _DRESS = re.compile(  # what has no meaning
-    r"\\(?:text)?color\s*\{\w*\}|\\(?:tag|label|begin|end|[hv]space)\*?\s*\{[^{}]*\}"
+    r"\\(?:text)?color\s*\{\w*\}|\\(?:tag|label|begin|end|[hv]space)\*?\s*\{(?!comment)[^{}]*\}"
     r"|\\(?:bf|it|rm|underline|displaystyle|left|right|[bB]igg?[lr]?|large|Large|huge|Huge|q?quad|par"
     r"|newline|nonumber|(?:small|med|big)skip|[vh]fill|blacksquare|square|Box|qed|checkmark)(?![a-zA-Z])"
-    r"|</?[a-zA-Z][\w-]*>|\*\*|(?<=\s)[*_](?=[\\\w$])|(?<=[\w.])[*_](?=\s|\Z)"
-    r"|[{}&\"“”‘`~■□✓]|\\[,;:! ]|\\(?=\s)"
+    r"|</?(?!s>|del|strike)[a-zA-Z][\w-]*>|\*\*|(?<=\s)[*_](?=[\\\w$])|(?<=[\w.])[*_](?=\s|\Z)"
+    r"|[{}&\"“”‘`■□✓]|(?<!~)~(?!~)|\\[,;:! ]|\\(?=\s)"
 )
 _HARMLESS = re.compile(
     r"(?<=left )over\b|\b(?:square|cubic) (?!of\b|root)(?=\w)|\bnot (?:hard|difficult)\b|\bno,"
@@ -50,7 +51,7 @@ _HARMLESS = re.compile(
 _ITEM = re.compile(r"^[^\S\n]*(?:>|[-*+•#]+|\(?\w[.)])[ \t]+", re.MULTILINE)
 _OPENING = re.compile(r"(?:\$+|\\[(\[])\s*\Z|[^\S\n]+\Z")
 _ENDED = re.compile(  # the sentence before; a line that ends with a word or ":" goes on
-    r"[.!?;。](?=\s|\Z)|(?<![A-Za-z:,\s])[^\S\n]*\n|(?<=[A-Za-z])[^\S\n]*\n\s*\n(?=.*\w)"
+    r"(?<!\bi\.e)(?<!\be\.g)[.!?;。](?=\s|\Z)|(?<![A-Za-z:,\s])[^\S\n]*\n|(?<=[A-Za-z])[^\S\n]*\n\s*\n(?=.*\w)"
 )
 _POINTS = frozenset(",()[].'’—?!;、。，")
 _COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
@@ -68,7 +69,7 @@ _END = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _FOLLOWS = re.compile(  # the end, a mark of punctuation, words
-    r"\s*(?:\Z|/\s*[a-zA-Z]{2}|[.,;?)\]#(—、。，:]|!(?=\s*\Z|\s*\n|\s+[A-Z])|[-–]\s+[a-zA-Z]{2}"
+    r"\s*(?:\Z|/\s*[a-zA-Z]{2}|[.,;)\]#(—、。，:]|!(?=\s*\Z|\s*\n|\s+[A-Z])|[-–]\s+[a-zA-Z]{2}"
     r"|[^\W\d_]{2}|a\s|[-=]>|…|[≈→⇒⟹∴]|\n\s*(?:[-*•>#]|\d+[.)])\s"
     r"|\\(?:because|approx|therefore|implies|Rightarrow|boxed|fbox|\(|\[))"
 )
@@ -120,6 +121,7 @@ def around(before: str, answer: str, behind: str, problem: str = "") -> Around:
     strange = (
         _strange_before(before[: money.start()] if money else before, words, rounded)
         or words.noun(TOKEN.findall(phrase[0].lower()) if phrase else [])
+        or _strange_value(before, answer)
         or _strange_behind(rest, answer, words)
         or "…" * (len(behind) > MAX_BEHIND)
     )
@@ -160,34 +162,59 @@ def _tokens_before(before: str) -> list[str]:
 
 
 def _as_sign(formula: re.Match[str]) -> str:
-    """Return a formula as one sign, and the relation at its end."""
+    """Return a formula as one sign, with the words that deny, and the relation at its end."""
     tokens = TOKEN.findall(next(filter(None, formula.groups())))
-    return f" § {tokens[-1]} " if tokens and tokens[-1] in RELATIONS else " § "
+    if sum(each.isalpha() and len(each) > 3 for each in tokens) > 1:  # between two amounts
+        return formula[0]
+    words = [each for each in tokens if each.lower() in RETRACTS | CHANGES]
+    return f" § {' '.join(words + [each for each in tokens[-1:] if each in RELATIONS])} "
 
 
 def _strange_before(before: str, known: Words, rounded: bool) -> str:
     """Return what may not lead to a box, in the clause that does."""
-    tokens = _clause(_tokens_before(before))
-    at = max((at + 1 for at, each in enumerate(tokens) if each.lower() in RELATIONS), default=0)
-    near = [each for each in tokens[at:] if each not in _POINTS][0 if at else -1 :]
-    words = [each for each in tokens if _is_word(each) or each in ROUGHLY]
-    if at == len(tokens) and _COMPUTED.search(" ".join(tokens)):  # 3 more, which is 2 + 3 =
+    tokens = _tokens_before(before)
+    clause = _clause(tokens)
+    at = max((at + 1 for at, each in enumerate(clause) if each.lower() in RELATIONS), default=0)
+    near = [each for each in clause[at:] if each not in _POINTS][0 if at else -1 :]
+    if at > 1 and clause[at - 1] in ("is", "are", "was", "were"):  # what it is that is so large
+        near = [each for each in clause[at - 2 : at - 1] if _is_word(each)] + near
+    words = [each for each in clause or tokens if _is_word(each) or each in ROUGHLY]
+    low = [*map(str.lower, words)]
+    if at == len(clause) and _COMPUTED.search(" ".join(clause)):  # 3 more, which is 2 + 3 =
         words = [each for each in words if each.lower() not in CHANGES]
+    elif "if" in low and not {",", "then"}.intersection(clause):
+        return "if"
     roughly = [] if rounded else [each for each in words if each.lower() in ROUGHLY]
-    of_answer = {"answer", "answers", "result", "solution"}.intersection(map(str.lower, words))
+    of_answer = {"answer", "answers", "result", "solution"}.intersection(low)
     return (
         _strange_end(tokens)
         or next((each for each in near if not _is_word(each) and at), "")
         or next(iter(roughly), "")
+        or known.other(low)
         or known.strange(words, lenient=not of_answer)
         or known.strange([*filter(_is_word, near)])
     )
 
 
+def _strange_value(before: str, answer: str) -> str:
+    """Return another number before "=", or the sign of a set before what is none."""
+    *rest, one, sign = ["", "", *_tokens_before(before), ""][-4:-1] if before else ["", "", ""]
+    number = (
+        sign == "="
+        and one[:1].isdigit()
+        and (not rest[-1] or (_is_word(rest[-1]) and rest[-1] != "x"))
+    )
+    other = number and _numbers(one).isdisjoint(_numbers(answer))
+    return one if other else sign * (sign == r"\in" and not re.search(r"[\[({\\]", answer))
+
+
 def _clause(tokens: list[str]) -> list[str]:
     """Return the clause that states the answer: behind "so", or behind "Since 9 is odd,"."""
-    start = max((at + 1 for at, each in enumerate(tokens) if each.lower() in SO), default=0)
-    tokens = tokens[start:]
+    marks = (*_POINTS, "and", "")
+    starts = [at + 1 for at, each in enumerate(tokens) if each.lower() in SO]
+    starts = [at for at in starts if ["", *tokens][at - 1].lower() in marks]
+    tokens = tokens[max(starts, default=0) :]
+    tokens = [] if _POINTS.issuperset(tokens) else tokens
     introduced = tokens[:1] and tokens[0].lower() in INTRODUCES and "," in tokens
     return tokens[len(tokens) - tokens[::-1].index(",") :] if introduced else tokens
 
@@ -209,13 +236,18 @@ def _strange_end(tokens: Sequence[str]) -> str:
 
 def _strange_behind(text: str, answer: str, known: Words) -> str:
     """Return what may not be said behind an answer: a denial, another number, an unknown word."""
+    asks = re.match(r"\s*(and\b)|[^.!\n]*(\?)", text)
+    if asks:
+        return asks[1] or asks[2]
     stated, explains = _numbers(answer), False
     for sentence in filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text))):
         explains = explains or _EXPLAINS.match(sentence) is not None
         words = [each for each in TOKEN.findall(sentence) if _is_word(each) or each in ROUGHLY]
         allowed = ROUGHLY | CHANGES if explains else ROUGHLY
         said_of_it = [each for each in words if each.lower() not in allowed]
-        if strange := known.rate(words) or known.strange(said_of_it, explains, RETRACTS):
+        if strange := known.rate(words) or known.strange(
+            said_of_it, explains, RETRACTS if explains else HEDGES
+        ):
             return strange
         numbers = _numbers(" ".join(_STATES.findall(sentence))) if explains else set[Fraction]()
         numbers = numbers if explains else _others(sentence, stated, known)

@@ -32,30 +32,35 @@ RELATIONS = ROUGHLY | _set(r"""
 """)
 SO = _set(r"because so thus hence therefore then consequently ∴ \therefore")
 INTRODUCES = _set("""
-    since because using substituting solving simplifying adding subtracting multiplying dividing
-    combining plugging applying evaluating comparing expanding factoring setting rounding
+    since because using substituting solving simplifying adding subtracting multiplying
+    dividing combining plugging applying evaluating comparing expanding factoring setting
+    rounding
 """)
-LEADS_ON = {  # what may stand before "of", "to" and "by"
+LEADS_ON = {  # what may stand before "of", "to", "by" and "as"
     "of": _set("""
-        total answer average value result distance length area volume speed cost price profit
-        probability amount maximum minimum perimeter score weight height age
+    total answer average value result distance length area volume speed cost price profit
+    probability amount maximum minimum perimeter score weight height age
     """),
     "to": _set("""
-        equal equals equivalent amounts amount comes come sums simplifies simplify reduces reduce
-        evaluates evaluate corresponds leads
+    equal equals equivalent amounts amount comes come sums simplifies simplify reduces reduce
+    evaluates evaluate corresponds leads
     """),
     "by": _set("given"),
+    "as": _set("expressed written given simplified rounded known"),
 }
-LEADS_NOWHERE = _set("of to by than from but between within over under up or per")
+LEADS_NOWHERE = _set("""
+    of to by as than from but between within over under up or per two three four five six
+    seven eight nine ten
+""")
 STOPS = _set("""
-    in on at for from after before during by with when if because since as so which that who where
-    and or but is are was were not though although while to of than
+    in on at for from after before during by with when if because since as so which that who
+    where and or but is are was were not though although while to of than
 """)
 RATES = _set("per a an each every /")
 _ADVERBS = _set("""
-    each altogether total together now left remaining remained old long tall high wide deep apart
-    away again more over exactly only change worth average overall combined leftover longer
-    farther faster older taller shorter heavier sooner
+    each altogether total together now left remaining remained old long tall high wide deep
+    apart away again more over exactly only change worth average overall combined leftover
+    longer farther faster older taller shorter heavier sooner
 """)
 _KNOWN = (
     SO
@@ -63,36 +68,40 @@ _KNOWN = (
     | STOPS - {"or", "not", "than"}
     | _ADVERBS - {"more", "over"}
     | _set("""
-    a an the this these those it its he she they we you i his her their our them him us one what
-    whom how between into among every all both any some other same such also still here there can
-    could will would do does did must should may being let just precisely simply namely equal note
-    recall step part case final finally correct required desired wanted possible exact simplified
-    following given requested way ways number numbers amount value values answer answers result
-    solution solutions sum difference product quotient mean question problem equation expression
-    formula function integer integers fraction decimal decimals percentage probability chance area
-    volume perimeter length width height radius diameter distance speed time cost price money profit
-    age angle measure side set point points coordinates maximum minimum compute determine calculate
-    calculated obtained computed known summary conclusion many much year years hour hours minute
-    minutes day days week weeks month months dollar dollars cent cents people unit units buys bought
-    sells sold receives received uses used works worked drives drove runs ran eats ate scored won
-    lost weighs walks walked collects collected originally initially letter letters option choice
-    choose matches check boxed box different rounded form term randomly attained achieved reached
-    far two three four five six seven eight nine ten full whole entire rest last put up out
+    a an the this these those it its he she they we you i his her their our them him us one
+    what whom how between into among every all both any some other same such also still here
+    there can will would do does did must should being let just precisely simply namely equal
+    note recall step part case final finally correct required desired wanted possible exact
+    simplified following given requested way ways number numbers amount value values answer
+    answers result solution solutions sum difference product quotient mean question problem
+    equation expression formula function integer integers fraction decimal decimals percentage
+    probability chance area volume perimeter length width height radius diameter distance
+    speed time cost price money profit age angle measure side set point points coordinates
+    maximum minimum compute determine calculate calculated obtained computed known summary
+    conclusion many much year years hour hours minute minutes day days week weeks month months
+    dollar dollars cent cents people unit units buys bought sells sold receives received uses
+    used works worked drives drove runs ran eats ate scored won lost weighs walks walked
+    collects collected originally initially letter letters option choice choose matches check
+    boxed box different rounded form term randomly attained achieved reached far putting comes
+    kind kinds type types size ratio rate sides full whole entire rest last put up out
 """)
 )
 _DENIES = _set("""
-    not no never none nor neither nobody nothing nowhere cannot without except unless hardly barely
-    scarcely false wrong wrongly incorrect incorrectly mistake mistakes mistaken error errors untrue
-    impossible doubt doubts doubtful unlikely ignore guess guessed maybe perhaps possibly bound
-    bounds estimate estimates estimated
+    not no never none nor neither nobody nothing nowhere cannot without except unless hardly
+    barely scarcely false wrong wrongly incorrect incorrectly mistake mistakes mistaken error
+    errors untrue impossible doubt doubts doubtful unlikely ignore guess guessed maybe perhaps
+    possibly bound bounds estimate estimates estimated could may might suppose supposing
+    imagine pretend whether seem seems apparently probably likely reject rejected claim claims
+    claimed
 """)
 RETRACTS = _DENIES | _set("""
-    fail fails failed contradicts contradiction sorry nope hmm wait actually correction retract
-    disregard scratch oops instead rather recheck strike slip slipped forgot
+    fail fails failed contradicts contradiction sorry nope hmm wait actually correction
+    retract disregard scratch oops instead rather recheck strike slip slipped forgot
 """)
+HEDGES = RETRACTS | _set("if though although but")
 CHANGES = _set("""
-    half twice thrice double triple halved doubled times plus minus negative less fewer more than
-    most least or squared cubed factorial anything
+    half twice thrice double triple halved doubled times plus minus negative less fewer more
+    than most least or squared cubed factorial anything
 """)
 _GROUPS = tuple(
     _set(words)
@@ -149,6 +158,11 @@ class Words:
         said_so = self.any or not self.stems.isdisjoint(_EACH)
         return "" if said_so else next((word for word in words if word in _EACH), "")
 
+    def other(self, words: Sequence[str]) -> str:
+        """Return an unknown word of which it is something: the logarithm of the answer."""
+        pairs = pairwise([*words, ""])
+        return next((one for one, behind in pairs if behind == "of" and not self._has(one)), "")
+
     def _may_compare(self, word: str) -> bool:
         compared = not _COMPARES.isdisjoint(self.asked) if word == "than" else word in self.asked
         return (word in _COMPARES and compared) or _stem(word) in self.counted
@@ -159,8 +173,8 @@ class Words:
         return not self.any and any(self.stems.isdisjoint(map(_stem, group)) for group in groups)
 
     def _has(self, word: str) -> bool:
-        short = len(word) == 1 or (word.isupper() and len(word) < 5)
-        return self.any or short or word.lower() in _KNOWN or _stem(word.lower()) in self.stems
+        low = word.lower()
+        return self.any or len(word) == 1 or low in _KNOWN or _stem(low) in self.stems
 
 
 @lru_cache(maxsize=256)
