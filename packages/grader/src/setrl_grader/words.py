@@ -68,7 +68,7 @@ _KNOWN = (
     | STOPS - {"or", "not", "than"}
     | _ADVERBS - {"more", "over"}
     | _set("""
-    a an the this these those it its he she they we you i his her their our them him us one
+    per a an the this these those it its he she they we you i his her their our them him us one
     what whom how between into among every all both any some other same such also still here
     there can will would do does did must should being let just precisely simply namely equal
     note recall step part case final finally correct required desired wanted possible exact
@@ -147,15 +147,16 @@ class Words:
         words = words[: next((at for at, word in enumerate(words) if word in STOPS), None)]
         if self.any:
             return ""
-        if words[1:] and words[0] in RATES:
-            return "" if asks_for_each(words[1], self.problem) else words[1]
-        nouns = [word for word in words if word not in _ADVERBS]
+        rates = [behind for word, behind in pairwise(words) if word in RATES]
+        if strange := next((each for each in rates if not asks_for_each(each, self.problem)), ""):
+            return strange
+        nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
         right = is_counted(nouns, self.problem) or {*nouns} <= _COUNTED
         return "" if right or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str]) -> str:
         """Return "each" where the problem has no such word."""
-        said_so = self.any or not self.stems.isdisjoint(_EACH)
+        said_so = self.any or not self.stems.isdisjoint(map(_stem, _EACH))
         return "" if said_so else next((word for word in words if word in _EACH), "")
 
     def other(self, words: Sequence[str]) -> str:
