@@ -56,7 +56,7 @@ _KINDS = {  # the words for a kind of quantity
     "time": r"\bhow old\b|\bages?\b|\btime (?:it|does|did|do|they|he|she|that)\b|\bit take\b"
     r"|\b(?:how much|total|average|(?:is|was|calculate|find|compute) the) time\b"
     r"|\bhow long\b.*\btake",
-    "extent": r"\bhow (?:long|much longer)\b",
+    "extent": r"\bhow long (?:is|are|was|were) (?:the|its|each)\b|\bhow (?:long|much longer)\b",
     "weight": r"\b(?:weigh|heav|mass\b)",
     "money": _MONEY,
 }

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from setrl_grader.measures import COUNT, asks_for_each, is_counted
+from setrl_grader.measures import COUNT, asks_for_each, is_counted, units_of
 from setrl_grader.problem import question_of
+from setrl_grader.units import one_name
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d(?:[\d.,]*\d)?|[-=]+>|\\[a-zA-Z]+|\\?\S")
 
@@ -126,6 +127,7 @@ class Words:
         self.problem, question = problem, question_of(problem)
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
+        self.counts = self.stems if "how many" in question.lower() else set[str]()
         self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
 
     def strange(
@@ -151,8 +153,10 @@ class Words:
         if strange := next((each for each in rates if not asks_for_each(each, self.problem)), ""):
             return strange
         nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
-        right = is_counted(nouns, self.problem) or {*nouns} <= _COUNTED
-        return "" if right or not nouns else nouns[0]
+        stems, units = {*map(_stem, nouns)}, {*map(one_name, nouns)}
+        fits = is_counted(nouns, self.problem) if self.counted else self.counts >= stems
+        fits = fits or {*nouns} <= _COUNTED or units <= units_of(self.problem)
+        return "" if fits or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str]) -> str:
         """Return "each" where the problem has no such word."""
