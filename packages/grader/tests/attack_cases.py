@@ -2321,11 +2321,9 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("What is the temperature after 3 hours?", "5", r"5\text{ hours}"),
     ("How much does he earn per day at $5 an hour?", "40", r"\$40\text{ per hour}"),
     ("How much does he earn at $5 an hour?", "40", r"\$40\text{ per hour}"),
-    ("How many in total? There are 3 each day.", "40", r"40\text{ each}"),
     ("What is the probability that a leaf of 3 cm falls?", "0.5", r"0.5\text{ cm}"),
     ("What percent of 40 kg is 20 kg?", "50", r"50\text{ kg}"),
     ("How many $n$ are there?", "50", r"50\text{ values of }k"),
-    ("How many more than 5 does he have?", "50", r"50\text{ in total}"),
     ("Find $m+n$.", "101", "m+n=30+72=101"),
     ("Find $m+n$.", "101", "m+p=29+72=101"),
     ("Find $m-n$.", "101", "m+n=29+72=101"),
@@ -2335,7 +2333,6 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How many apples are not red?", "5", r"5\text{ red apples}"),
     ("How many boys play chess?", "5", r"5\text{ chess}"),
     ("How many girls like boys?", "5", r"5\text{ boys}"),
-    ("How many cats chase dogs?", "5", r"5\text{ cats chase cats}"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Solve $2^x=10$. Round to three decimal places.", "3.322", r"x=\log_2 10\approx 3.322"),

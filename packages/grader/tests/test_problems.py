@@ -1,5 +1,7 @@
 """Copies of a problem are no answers, nor is a form that it does not ask for."""
 
+import re
+
 import pytest
 
 import attack_cases as cases
@@ -259,3 +261,31 @@ def test_what_the_problem_does_not_ask_for_is_no_answer(problem, gold, answer):
 @pytest.mark.parametrize(("problem", "gold", "answer"), cases.RIGHT_TO_PROBLEMS)
 def test_what_the_problem_asks_for_is_right(problem, gold, answer):
     assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct
+
+
+def words_apart(rows):
+    r"""Return rows whose answer ends with words, 5\text{ cats}, with the words apart."""
+    found = [(*row[:2], re.fullmatch(r"(.*[\d})])\\text(\{ [^{}]*\})", row[2])) for row in rows]
+    return [(problem, gold, each[1], each[2].strip("{}")) for problem, gold, each in found if each]
+
+
+@pytest.mark.parametrize(
+    ("problem", "gold", "answer", "words"), words_apart(cases.WRONG_TO_PROBLEMS)
+)
+def test_words_behind_a_box_are_judged_as_in_it(problem, gold, answer, words):
+    for text in (
+        rf"The answer is $\boxed{{{answer}}}${words}.",
+        rf"\boxed{{{answer}}}\text{{{words}}}",
+    ):
+        assert grade(text, gold, prompt=problem).correct is False
+
+
+@pytest.mark.parametrize(
+    ("problem", "gold", "answer", "words"), words_apart(cases.RIGHT_TO_PROBLEMS)
+)
+def test_words_that_may_stand_in_a_box_may_stand_behind_it(problem, gold, answer, words):
+    for text in (
+        rf"The answer is $\boxed{{{answer}}}${words}.",
+        rf"\boxed{{{answer}}}\text{{{words}}}",
+    ):
+        assert grade(text, gold, prompt=problem).correct

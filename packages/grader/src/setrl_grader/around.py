@@ -57,7 +57,7 @@ _POINTS = frozenset(",()[].'’—?!;、。，")
 _COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
 _CURRENCY = re.compile(r"(\\\$|[€£¥₹])\s*(?:\$|\\\()?\s*\Z")
 _CLOSED = r"(?:\s*\$|\s*\\[)\]]|[^\S\n]|\*(?!\s*[\d\\(]))*"  # the end of a formula
-_NAMES = "|".join(sorted(UNITS - NOUNS - {"in"}, key=len, reverse=True))
+_NAMES = "|".join(sorted({*UNITS - NOUNS - {"in"}, "radians", "rad"}, key=len, reverse=True))
 _UNIT = (
     rf"(?:(?:square|cubic|sq|cu)\.?\s+)?(?<![^\s/])(?:{_NAMES})(?![a-zA-Z(=])"
     r"(?:\^[23]|\s+(?:squared|cubed)(?![a-z]))?"
@@ -119,7 +119,7 @@ def around(before: str, answer: str, behind: str, problem: str = "") -> Around:
         unit, rest = rest, ""
     phrase = _PHRASE.match("" if unit or mark[-1:].isalpha() else rest)
     strange = (
-        _strange_before(before[: money.start()] if money else before, words, rounded)
+        _strange_before(before[: money.start()] if money else before, answer, words, rounded)
         or words.noun(TOKEN.findall(phrase[0].lower()) if phrase else [])
         or _strange_value(before, answer)
         or _strange_behind(rest, answer, words)
@@ -170,9 +170,9 @@ def _as_sign(formula: re.Match[str]) -> str:
     return f" § {' '.join(words + [each for each in tokens[-1:] if each in RELATIONS])} "
 
 
-def _strange_before(before: str, known: Words, rounded: bool) -> str:
+def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> str:
     """Return what may not lead to a box, in the clause that does."""
-    tokens = _tokens_before(before)
+    tokens, same = _tokens_before(before), _numbers(answer)
     clause = _clause(tokens)
     at = max((at + 1 for at, each in enumerate(clause) if each.lower() in RELATIONS), default=0)
     near = [each for each in clause[at:] if each not in _POINTS][0 if at else -1 :]
@@ -188,7 +188,9 @@ def _strange_before(before: str, known: Words, rounded: bool) -> str:
     of_answer = {"answer", "answers", "result", "solution"}.intersection(low)
     return (
         _strange_end(tokens)
-        or next((each for each in near if not _is_word(each) and at), "")
+        or next(
+            (each for each in near if not _is_word(each) and at and not _numbers(each) & same), ""
+        )
         or next(iter(roughly), "")
         or known.other(low)
         or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")

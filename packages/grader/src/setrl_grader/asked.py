@@ -326,7 +326,7 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
     >>> [is_other_name(name, problem) for name in ("AB", "perimeter", "area", "S")]
     [True, True, False, False]
     """
-    if len(name) > 2 and name.isalpha() and not name.isupper() and problem:
+    if _is_word(name) and problem:
         return not is_said(name, problem)
     wanted = said(problem).asked
     names = [each for each in wanted if is_name(parse(each))]
@@ -335,11 +335,16 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
         return not (fresh or any(_may_be(_bare(name), _bare(each)) for each in names))
     quantity = quantity_of(problem)
     if quantity and _SEGMENT.match(name) and not _OF_SEGMENTS.match(quantity):
-        return True
+        return all(re.search(rf"(?<![a-z]){point}(?![a-z])", problem) for point in name[:2])
     known = quantity or (wanted and not _is_relation(wanted[-1]))
     base = name.partition("_")[0]
     stands = _stands(base, problem) and not (quantity and _is_called(base, quantity, problem))
     return bool((known and stands) or _is_given(name, problem))
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name is a word, and no letters of points."""
+    return len(name) > 2 and name.isalpha() and not name.isupper()
 
 
 def _is_relation(formula: str) -> bool:
@@ -359,9 +364,12 @@ def _is_called(name: str, quantity: str, problem: str) -> bool:
 
 def leads_to_another(gold: Part, name: str, problem: str) -> bool:
     """Whether a known name before a box is not the one asked for: y = [5] to "find x"."""
+    if _is_word(name):
+        stands = re.search(rf"\b{name}\b", problem, re.IGNORECASE)
+        return bool(stands) and kind_of(name) != kind_of(problem) and not is_said(name, problem)
     part = parse(f"{name}=0")
-    known = problem and is_named(part) and (_stands(name, problem) or re.search(r"\(\d", name))
-    return bool(known) and names_another(gold, part, problem)
+    known = _stands(name, problem) or re.search(r"\(\d", name) or _SEGMENT.match(name)
+    return bool(problem and is_named(part) and known) and names_another(gold, part, problem)
 
 
 def _is_given(name: str, problem: str) -> bool:

@@ -7,6 +7,7 @@ has the unit. All else is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from setrl_grader.numbers import read_number
@@ -55,7 +56,7 @@ _KINDS = {  # the words for a kind of quantity
     "time": r"\bhow old\b|\bages?\b|\btime (?:it|does|did|do|they|he|she|that)\b|\bit take\b"
     r"|\b(?:how much|total|average|(?:is|was|calculate|find|compute) the) time\b"
     r"|\bhow long\b.*\btake",
-    "extent": r"\bhow (?:long|much longer)\b",
+    "extent": r"\bhow long (?:is|are|was|were) (?:the|its|each)\b|\bhow (?:long|much longer)\b",
     "weight": r"\b(?:weigh|heav|mass\b)",
     "money": _MONEY,
 }
@@ -281,8 +282,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     if re.search(r"\bhow old\b", question, re.IGNORECASE):
         answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
     each = _PER.search(answer)
-    asked = _RATE.sub(" ", question)
-    if each and re.search(rf"\b(?:per|an?|each|every|one)\W+{each[1]}\b", asked):
+    if each and asks_for_each(each[1], problem):
         answer = answer[: each.start()]
     if problem and not _PART.search(question):
         answer = _WHOLE.sub("", answer)
@@ -293,21 +293,55 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     return found[1] if found and counted else answer
 
 
+def asks_for_each(word: str, problem: str) -> bool:
+    """Whether a question asks for an amount per day, and does not only give one: $5 an hour."""
+    asked = _RATE.sub(" ", question_of(problem))
+    return re.search(rf"\b(?:per|an?|each|every|one)\W+{word}\b", asked) is not None
+
+
 def _is_counted(said: str, count: re.Match[str]) -> bool:
     """Whether words say what a question counts, and perhaps more words of it behind."""
-    words, phrase = said.split(), count[1].lower().split()
-    ends = [at for at, word in enumerate(phrase) if _PLURAL.fullmatch(word)] or [0]
-    joined = {"and", "or"} & {*phrase[: ends[-1]]}
-    end = ends[-1] if joined else next(at for at in ends if at + 1 not in ends)
-    head, before = phrase[end], phrase[:end]
+    words, (head, before, known) = said.split(), _counted(count)
     if re.fullmatch(r"values? of [a-z]", said):
         return re.match(rf"\W*{said[-1]}\b", count.string[count.end() :]) is not None
     if words[-1] in ("more", "fewer", "less") and words[-1] in before:
         words.pop()
-    at = next((at for at, word in enumerate(words) if word in (head, head.removesuffix("s"))), -1)
-    text = _NO_WORDS.sub(" ", " ".join([*phrase[end:], count.string[count.end() :].lower()]))
-    known = re.findall(r"[\w'-]+", text)  # from the noun on
+    at = _place_of(head, words)
     rest = [head, *words[at + 1 :]]
-    said_of = {*before, *known[1:2]}  # "are good" of "good apples"
-    whole = words[:at] == before if joined else {*words[:at]} <= said_of
-    return at >= 0 and whole and known[: len(rest)] == rest
+    return at >= 0 and _fits(words[:at], before, known) and known[: len(rest)] == rest
+
+
+def is_counted(words: Sequence[str], problem: str) -> bool:
+    """Whether words begin with what a question counts.
+
+    >>> problem = "How many more cats than dogs are here?"
+    >>> [is_counted(each.split(), problem) for each in ("more cats live here", "more dogs")]
+    [True, False]
+    """
+    count = COUNT.search(question_of(problem))
+    if not count:
+        return False
+    head, before, known = _counted(count)
+    at = _place_of(head, words)
+    return at >= 0 and _fits(words[:at], before, known)
+
+
+def _counted(count: re.Match[str]) -> tuple[str, list[str], list[str]]:
+    """Return the noun that is counted, the words before it, and those from it on."""
+    phrase = count[1].lower().split()
+    ends = [at for at, word in enumerate(phrase) if _PLURAL.fullmatch(word)] or [0]
+    joined = {"and", "or"} & {*phrase[: ends[-1]]}
+    end = ends[-1] if joined else next(at for at in ends if at + 1 not in ends)
+    text = _NO_WORDS.sub(" ", " ".join([*phrase[end:], count.string[count.end() :].lower()]))
+    return phrase[end], phrase[:end], re.findall(r"[\w'-]+", text)
+
+
+def _place_of(head: str, words: Sequence[str]) -> int:
+    return next((at for at, word in enumerate(words) if word in (head, head.removesuffix("s"))), -1)
+
+
+def _fits(words: Sequence[str], before: list[str], known: list[str]) -> bool:
+    """Whether words before a noun stand there, or behind "are": good apples that are good."""
+    if not {"and", "or"}.isdisjoint(before):
+        return [*words] == before
+    return {*words} <= {*before, *known[1:2]}

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from setrl_grader.measures import COUNT
+from setrl_grader.measures import COUNT, asks_for_each, is_counted, units_of
 from setrl_grader.problem import question_of
+from setrl_grader.units import one_name
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d(?:[\d.,]*\d)?|[-=]+>|\\[a-zA-Z]+|\\?\S")
 
@@ -61,6 +62,7 @@ _ADVERBS = _set("""
     each altogether total together now left remaining remained old long tall high wide deep
     apart away again more over exactly only change worth average overall combined leftover
     longer farther faster older taller shorter heavier sooner
+    all those them such different possible
 """)
 _KNOWN = (
     SO
@@ -68,7 +70,7 @@ _KNOWN = (
     | STOPS - {"or", "not", "than"}
     | _ADVERBS - {"more", "over"}
     | _set("""
-    a an the this these those it its he she they we you i his her their our them him us one
+    per a an the this these those it its he she they we you i his her their our them him us one
     what whom how between into among every all both any some other same such also still here
     there can will would do does did must should being let just precisely simply namely equal
     note recall step part case final finally correct required desired wanted possible exact
@@ -123,7 +125,7 @@ class Words:
     def __init__(self, problem: str):
         words = [each.lower() for each in TOKEN.findall(problem)]
         self.stems, self.pairs, self.any = {*map(_stem, words)}, {*pairwise(words)}, not problem
-        question = question_of(problem)
+        self.problem, question = problem, question_of(problem)
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
         self.counts = self.stems if "how many" in question.lower() else set[str]()
@@ -148,18 +150,18 @@ class Words:
         words = words[: next((at for at, word in enumerate(words) if word in STOPS), None)]
         if self.any:
             return ""
-        if words[1:] and words[0] in RATES:
-            return "" if _stem(words[1]) in map(_stem, self.asked) else words[1]
-        nouns = [word for word in words if word not in _ADVERBS]
-        stems = {*map(_stem, nouns)}
-        fits = (
-            stems & self.counted or {*nouns} <= _COUNTED if self.counted else self.counts >= stems
-        )
+        rates = [behind for word, behind in pairwise(words) if word in RATES]
+        if strange := next((each for each in rates if not asks_for_each(each, self.problem)), ""):
+            return strange
+        nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
+        stems, units = {*map(_stem, nouns)}, {*map(one_name, nouns)}
+        fits = is_counted(nouns, self.problem) if self.counted else self.counts >= stems
+        fits = fits or (self.counted and {*nouns} <= _COUNTED) or units <= units_of(self.problem)
         return "" if fits or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str]) -> str:
         """Return "each" where the problem has no such word."""
-        said_so = self.any or not self.stems.isdisjoint(_EACH)
+        said_so = self.any or not self.stems.isdisjoint(map(_stem, _EACH))
         return "" if said_so else next((word for word in words if word in _EACH), "")
 
     def other(self, words: Sequence[str]) -> str:
@@ -187,7 +189,7 @@ def words_of(problem: str) -> Words:
 
     >>> words = words_of("Of 9 cats 4 did not stay. How many cats were left?")
     >>> [words.noun(each.split()) for each in ("cats left", "dogs", "dozen cats", "a day")]
-    ['', 'dogs', '', 'day']
+    ['', 'dogs', 'dozen', 'day']
     >>> [words.strange(each.split()) for each in ("cats did not stay", "not cats", "the log")]
     ['', 'not', 'log']
     """
