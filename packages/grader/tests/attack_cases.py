@@ -1217,6 +1217,8 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"The answer $\text{is not}$ equal to \boxed{300}.",
             r"It isn't, therefore, \boxed{300}.",
             r"A decoy is \boxed{300}.",
+            r"The number of pounds is \boxed{300}.",
+            r"The reciprocal of the cost is \boxed{300}.",
             r"250 = \boxed{300}",
             r"~~\boxed{300}~~",
             r"The chef spent as little as \boxed{300}.",

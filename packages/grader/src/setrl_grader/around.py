@@ -193,6 +193,7 @@ def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> st
         )
         or next(iter(roughly), "")
         or known.other(low)
+        or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")
         or known.strange(words, lenient=not of_answer)
         or known.strange([*filter(_is_word, near)])
     )

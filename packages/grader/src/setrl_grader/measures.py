@@ -72,7 +72,7 @@ _OF_KIND = {
     "time": _TIMES,
     "extent": _TIMES | _LENGTHS,
     "weight": _MASSES,
-    "much": _MASSES | _LIQUIDS | _LENGTHS,
+    "much": _MASSES | _LIQUIDS,
 }
 _POWERS = {"length": "", "area": "^2", "volume": "^3"}
 _KIND = re.compile(
@@ -163,7 +163,8 @@ def units_of(problem: str) -> frozenset[str]:
         found = units & _LENGTHS or {"unit"}
         liquids = units & _LIQUIDS if kind == "volume" else set()
         return _only({unit + _POWERS[kind] for unit in found} | liquids)
-    return _only(units & _OF_KIND.get(kind, frozenset()))
+    found = units & _OF_KIND.get(kind, frozenset())
+    return _only(found or units & _LENGTHS if kind == "much" else found)  # yards of fabric
 
 
 def _units_in(problem: str) -> frozenset[str]:
