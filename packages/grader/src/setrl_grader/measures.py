@@ -30,7 +30,7 @@ _LATEX = re.compile(  # a formula, which has no words and no amount behind its e
 )
 _DOLLARS = re.compile(r"\$\s?[\d.]|\d\s?\$|\bdollars?\b|\bUSD\b|\bmoney\b")
 _MONEY = (
-    r"\b(?:cost|pay|paid|spend|spent|earn|money|price|sav(?:e|ings)\b|profit|charge|owe|salary"
+    r"\b(?:dollar|cost|pay|paid|spend|spent|earn|money|price|sav(?:e|ings)\b|profit|charge|owe|salary"
     r"|income|revenue|bill\b|budget|debt|worth\b|tip\b|tax|interest\b|change\b|sell for|sold for"
     r"|wage|fee\b|loss\b|lose\b|pension"
     r"|how much (?:do|does|did|will|would|can) [\w ]{1,20}\bmake\b)"
@@ -51,12 +51,13 @@ _KINDS = {  # the words for a kind of quantity
     "area": r"\barea\b|\[[A-Z]{3,}\]",
     "volume": r"\b(?:volume|capacity)\b",
     "length": r"\bhow (?:far|tall|high|wide|deep)\b|\b(?:length|distance|height|width|depth"
-    r"|perimeter|(?:in|circum)?radius|diameter|circumference|side|edge|diagonal|hypotenuse|altitude"
-    r"|segment|chord)s?\b|\b(?:farther|further|taller|higher|wider|deeper|shorter)\b",
+    r"|thickness|perimeter|(?:in|circum)?radius|diameter|circumference|side|edge|diagonal|hypotenuse"
+    r"|altitude|segment|chord)s?\b|\b(?:farther|further|taller|higher|wider|deeper|shorter)\b",
     "time": r"\bhow old\b|\bages?\b|\btime (?:it|does|did|do|they|he|she|that)\b|\bit take\b"
     r"|\b(?:how much|total|average|(?:is|was|calculate|find|compute) the) time\b"
-    r"|\bhow long\b.*\btake",
-    "extent": r"\bhow long (?:is|are|was|were) (?:the|its|each)\b|\bhow (?:long|much longer)\b",
+    r"|\bhow long (?:do|does|did|will|would|can|should|has|have|had|until)\b|\bhow long\b.*\btake"
+    r"|\bhow much longer\b.*\btake|\b(?:earlier|later|sooner)\b",
+    "extent": r"\bhow (?:long|much longer)\b",
     "weight": r"\b(?:weigh|heav|mass\b)",
     "money": _MONEY,
 }
@@ -83,6 +84,11 @@ _ANGLES = re.compile(
 )
 _CIRCLE = r"(?:\^\s*\{?\s*\\circ|°)"
 _AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
+_TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
+_OF_NUMBER = re.compile(
+    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|half an?|per|an?))"
+    r"(?:[\s~-]|\\(?:mathrm|text)\{)*(?:square |cubic )?([a-zA-Z]{2,})"
+)
 _UNITS = re.compile(
     r"\b(?:[Ii]n|[Hh]ow many(?:\s+(?:more|fewer|less|total|extra))?|[Nn]umber of)\s+"
     r"(?:\$|\\mathrm\{~?)?"
@@ -148,8 +154,7 @@ def units_of(problem: str) -> frozenset[str]:
         return frozenset("%")
     if kind in ("angle", "temperature"):
         return frozenset("°" * _has_degrees(kind, problem))
-    known = UNITS.intersection(re.findall(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}", problem)) - {"in", "foot"}
-    units = frozenset(map(one_name, known))
+    units = _units_in(problem)
     if kind == "speed":
         return frozenset(f"{one}/{time}" for one in units - _TIMES for time in units & _TIMES)
     if kind in ("money", "much") and (money := _currency(problem)):
@@ -158,7 +163,16 @@ def units_of(problem: str) -> frozenset[str]:
         found = units & _LENGTHS or {"unit"}
         liquids = units & _LIQUIDS if kind == "volume" else set()
         return _only({unit + _POWERS[kind] for unit in found} | liquids)
-    return _only(units & _OF_KIND.get(kind, frozenset()))
+    found = units & _OF_KIND.get(kind, frozenset())
+    return _only(found or units & _LENGTHS if kind == "much" else found)  # yards of fabric
+
+
+def _units_in(problem: str) -> frozenset[str]:
+    """Return the units behind the numbers of a problem, or all of it if no number has one."""
+    of_numbers, words = _OF_NUMBER.findall(problem), _TWO_LETTERS.findall(problem)
+    known = UNITS.intersection(of_numbers) or UNITS.intersection(words) - {"in", "foot"}
+    names = [one_name(each) for each in known]
+    return frozenset([*names, *(part for name in names for part in name.split("/"))])
 
 
 def _has_degrees(kind: str, problem: str) -> bool:

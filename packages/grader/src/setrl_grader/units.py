@@ -39,7 +39,7 @@ _OTHERS = """
     month months
     year years
     l L liter liters litre litres
-    ml mL
+    ml mL milliliter milliliters
     gallon gallons
     quart quarts
     pint pints

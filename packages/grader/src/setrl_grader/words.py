@@ -128,7 +128,7 @@ _ASKED = tuple(  # what a question may ask for
 )
 _COMPARES = _set("more less fewer than difference longer farther faster older taller")
 _EACH = _set("each apiece every per daily")
-_COUNTED = _set("times values solutions ways")  # also where the problem has another noun
+_COUNTED = _set("times values solutions ways those")  # also where the problem has another noun
 
 
 class Words:
