@@ -115,7 +115,8 @@ _GROUPS = tuple(
 )
 _COMPARES = _set("more less fewer than difference longer farther faster older taller")
 _EACH = _set("each apiece every per daily")
-_COUNTED = _set("times values solutions ways those")  # also where the problem has another noun
+_COUNTS = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
+_COUNTED = _set("times values solutions those")  # also where the problem has another noun
 
 
 class Words:
@@ -127,7 +128,7 @@ class Words:
         self.problem, question = problem, question_of(problem)
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
-        self.counts = self.stems if "how many" in question.lower() else set[str]()
+        self.counts = self.stems if _COUNTS.search(question) else set[str]()
         self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
 
     def strange(
@@ -155,7 +156,7 @@ class Words:
         nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
         stems, units = {*map(_stem, nouns)}, {*map(one_name, nouns)}
         fits = is_counted(nouns, self.problem) if self.counted else self.counts >= stems
-        fits = fits or {*nouns} <= _COUNTED or units <= units_of(self.problem)
+        fits = fits or ({*nouns} <= _COUNTED and self.counts) or units <= units_of(self.problem)
         return "" if fits or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str]) -> str:
