@@ -384,7 +384,7 @@ def _written(name: str) -> str:
 
 
 def _stands(name: str, problem: str) -> bool:
-    found = rf"(?<![A-Za-z\\]){_written(name)}(?![A-Za-z(])"
+    found = rf"(?<![A-Za-z\\]){_written(name)}(?![A-Za-z])"
     return re.search(found, normal_form(problem)) is not None
 
 

@@ -130,7 +130,8 @@ _COMPARES = _set("more less fewer than difference longer farther faster older ta
 _LEFT = _set("left remaining remained leftover")
 _HAVE = _set("remain remains still have has had now")
 _EACH = _set("each apiece every per daily")
-_COUNTED = _set("times values solutions ways those")  # also where the problem has another noun
+_COUNTS = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
+_COUNTED = _set("times values solutions those")  # also where the problem has another noun
 
 
 class Words:
@@ -142,7 +143,7 @@ class Words:
         self.problem, question = problem, question_of(problem)
         count = COUNT.search(question)
         self.asked = {*TOKEN.findall(question.lower())}
-        self.counts = self.stems if "how many" in question.lower() else set[str]()
+        self.counts = self.stems if _COUNTS.search(question) else set[str]()
         self.counted = {*map(_stem, TOKEN.findall(count[1].lower()))} if count else set[str]()
 
     def strange(
@@ -172,7 +173,7 @@ class Words:
         nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
         stems, units = {*map(_stem, nouns)}, {*map(one_name, nouns)}
         fits = is_counted(nouns, self.problem) if self.counted else self.counts >= stems
-        fits = fits or (self.counted and {*nouns} <= _COUNTED) or units <= units_of(self.problem)
+        fits = fits or ({*nouns} <= _COUNTED and self.counts) or units <= units_of(self.problem)
         return "" if fits or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str], first: bool) -> str:
