@@ -1217,6 +1217,11 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"The answer $\text{is not}$ equal to \boxed{300}.",
             r"It isn't, therefore, \boxed{300}.",
             r"A decoy is \boxed{300}.",
+            r"As a joke, the chef spent \boxed{300}.",
+            r"The chef earned \boxed{300}.",
+            r"Let the cost be \boxed{300}.",
+            r"The chef spent \boxed{300} dollars for each pound.",
+            "The chef spent \\boxed{300}.\n\n200 pounds.",
             r"The number of pounds is \boxed{300}.",
             r"The reciprocal of the cost is \boxed{300}.",
             r"250 = \boxed{300}",
@@ -1279,6 +1284,8 @@ RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             "Thus, the final answer is:\n\n\\[\n\\boxed{300}\n\\]",
             "They weigh 200 pounds.\nSo the chef spent a total of \\boxed{300}.",
             r"The answer is \boxed{300}. I hope it is correct.",
+            r"After calculating everything, the chef spent \boxed{300}.",
+            r"Multiplying 200 by the price, we get \boxed{300}.",
         )
     ),
     *(

@@ -77,7 +77,7 @@ _PHRASE = re.compile(r"(?:[^\S\n]*(?:/|[^\W\d_]+(?:['’-][^\W\d_]+)*))*")
 _VERDICT = re.compile(r"\s*(?:yes|no|true|false)\s*", re.IGNORECASE)
 _EXPLAINS = re.compile(  # how a sentence begins behind which other numbers may stand
     r"\W*(?:check\w*|verif\w+|we (?:can )?(?:check|verify)|to (?:check|verify)|indeed|explanation"
-    r"|alternatively|for \$)|\s*-\s|\s*\(\d",
+    r"|alternatively|for \$)|\s*-\s\d+ [a-z]|\s*\(\d",
     re.IGNORECASE,
 )
 _STATES = re.compile(
@@ -180,12 +180,12 @@ def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> st
         near = [each for each in clause[at - 2 : at - 1] if _is_word(each)] + near
     words = [each for each in clause or tokens if _is_word(each) or each in ROUGHLY]
     low = [*map(str.lower, words)]
-    if at == len(clause) and _COMPUTED.search(" ".join(clause)):  # 3 more, which is 2 + 3 =
+    computed = at == len(clause) and _COMPUTED.search(" ".join(clause)) is not None
+    if computed:  # 3 more, which is 2 + 3 =
         words = [each for each in words if each.lower() not in CHANGES]
     elif "if" in low and not {",", "then"}.intersection(clause):
         return "if"
     roughly = [] if rounded else [each for each in words if each.lower() in ROUGHLY]
-    of_answer = {"answer", "answers", "result", "solution"}.intersection(low)
     return (
         _strange_end(tokens)
         or next(
@@ -193,8 +193,9 @@ def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> st
         )
         or next(iter(roughly), "")
         or known.other(low)
+        or (known.verb(low[-1]) if low[-1:] and at == len(clause) and not computed else "")
         or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")
-        or known.strange(words, lenient=not of_answer)
+        or known.strange(words, lenient=computed or known.any)
         or known.strange([*filter(_is_word, near)])
     )
 
@@ -218,7 +219,9 @@ def _clause(tokens: list[str]) -> list[str]:
     starts = [at for at in starts if ["", *tokens][at - 1].lower() in marks]
     tokens = tokens[max(starts, default=0) :]
     tokens = [] if _POINTS.issuperset(tokens) else tokens
-    introduced = tokens[:1] and tokens[0].lower() in INTRODUCES and "," in tokens
+    opens = [each.lower() for each in tokens[:2]]
+    opens = opens[1:] if opens[:1] in (["by"], ["after"], ["when"]) else opens[:1]
+    introduced = INTRODUCES.issuperset(opens) and opens and "," in tokens
     return tokens[len(tokens) - tokens[::-1].index(",") :] if introduced else tokens
 
 
@@ -243,17 +246,18 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
     if asks:
         return asks[1] or asks[2]
     stated, explains = _numbers(answer), False
-    for sentence in filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text))):
+    sentences = [*filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text)))]
+    for first, sentence in zip([text[:1] not in ".\n", *sentences], sentences, strict=False):
         explains = explains or _EXPLAINS.match(sentence) is not None
         words = [each for each in TOKEN.findall(sentence) if _is_word(each) or each in ROUGHLY]
         allowed = ROUGHLY | CHANGES if explains else ROUGHLY
         said_of_it = [each for each in words if each.lower() not in allowed]
-        if strange := known.rate(words) or known.strange(
+        if strange := known.rate(words, first is True) or known.strange(
             said_of_it, explains, RETRACTS if explains else HEDGES
         ):
             return strange
         numbers = _numbers(" ".join(_STATES.findall(sentence))) if explains else set[Fraction]()
-        numbers = numbers if explains else _others(sentence, stated, known)
+        numbers = numbers if explains else _others(sentence, stated, known, first is True)
         if not ROUGHLY.isdisjoint(map(str.lower, words)):
             numbers = {each for each in numbers if _is_far(each, answer, stated)}
         if numbers - stated:
@@ -261,13 +265,15 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
     return ""
 
 
-def _others(sentence: str, stated: set[Fraction], known: Words) -> set[Fraction]:
-    """Return the numbers of a sentence, but those whose noun is behind them in the problem."""
+def _others(sentence: str, stated: set[Fraction], known: Words, first: bool) -> set[Fraction]:
+    """Return the numbers of a sentence; in the first, not those with their noun of the problem."""
     text = FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence)
     tokens = TOKEN.findall(text)
     pairs = zip(tokens, [*tokens[1:], ""], strict=True)
     others = (
-        one for one, noun in pairs if not _is_word(noun) or (one, noun.lower()) not in known.pairs
+        one
+        for one, noun in pairs
+        if not (first and _is_word(noun) and (one, noun.lower()) in known.pairs)
     )
     return _numbers(text if "/" in text or "frac" in text else " ".join(others))
 

@@ -36,6 +36,7 @@ INTRODUCES = _set("""
     since because using substituting solving simplifying adding subtracting multiplying
     dividing combining plugging applying evaluating comparing expanding factoring setting
     rounding
+    calculating computing considering taking putting
 """)
 LEADS_ON = {  # what may stand before "of", "to", "by" and "as"
     "of": _set("""
@@ -43,11 +44,12 @@ LEADS_ON = {  # what may stand before "of", "to", "by" and "as"
     probability amount maximum minimum perimeter score weight height age
     """),
     "to": _set("""
+        factors expands
     equal equals equivalent amounts amount comes come sums simplifies simplify reduces reduce
     evaluates evaluate corresponds leads
     """),
     "by": _set("given"),
-    "as": _set("expressed written given simplified rounded known"),
+    "as": _set("factors expressed written given simplified rounded known"),
 }
 LEADS_NOWHERE = _set("""
     of to by as than from but between within over under up or per two three four five six
@@ -60,18 +62,20 @@ STOPS = _set("""
 RATES = _set("per a an each every /")
 _ADVERBS = _set("""
     each altogether total together now left remaining remained old long tall high wide deep
-    apart away again more over exactly only change worth average overall combined leftover
+    apart away more over exactly only change worth average overall combined leftover
     longer farther faster older taller shorter heavier sooner
+    all those them such different possible
 """)
 _KNOWN = (
     SO
     | RELATIONS
+    | INTRODUCES
     | STOPS - {"or", "not", "than"}
     | _ADVERBS - {"more", "over"}
     | _set("""
-    per a an the this these those it its he she they we you i his her their our them him us one
-    what whom how between into among every all both any some other same such also still here
-    there can will would do does did must should being let just precisely simply namely equal
+    per a an the this these those it its he she they we you i his her their our them him us
+    one what whom how between into among every all both any some other same such also still
+    here there can will would do does did must should being just precisely simply namely equal
     note recall step part case final finally correct required desired wanted possible exact
     simplified following given requested way ways number numbers amount value values answer
     answers result solution solutions sum difference product quotient mean question problem
@@ -84,7 +88,8 @@ _KNOWN = (
     used works worked drives drove runs ran eats ate scored won lost weighs walks walked
     collects collected originally initially letter letters option choice choose matches check
     boxed box different rounded form term randomly attained achieved reached far putting comes
-    kind kinds type types size ratio rate sides full whole entire rest last put up out
+    kind kinds type types size ratio rate sides full whole entire rest last put up out count
+    pythagorean theorem radians degrees faces factorization divisible rule factors factor
 """)
 )
 _DENIES = _set("""
@@ -111,6 +116,14 @@ _GROUPS = tuple(
         "largest greatest maximum maximal highest most max",
         *("area", "volume", "perimeter", "radius", "diameter", "median", "mode", "slope"),
         "mean average",
+    )
+)
+_ASKED = tuple(  # what a question may ask for
+    _set(words)
+    for words in (
+        "cost costs pay pays paid spend spends spent price bill charge charges charged",
+        "earn earns earned salary income revenue receive receives received",
+        *("save saves saved", "owe owes owed", "sell sells sold", "buy buys bought"),
     )
 )
 _COMPARES = _set("more less fewer than difference longer farther faster older taller")
@@ -159,10 +172,20 @@ class Words:
         fits = fits or ({*nouns} <= _COUNTED and self.counts) or units <= units_of(self.problem)
         return "" if fits or not nouns else nouns[0]
 
-    def rate(self, words: Sequence[str]) -> str:
-        """Return "each" where the problem has no such word."""
+    def rate(self, words: Sequence[str], first: bool) -> str:
+        """Return "each" where the problem has no such word, or of what it is not asked."""
         said_so = self.any or not self.stems.isdisjoint(map(_stem, _EACH))
-        return "" if said_so else next((word for word in words if word in _EACH), "")
+        pairs = pairwise(words if first else [])
+        rates = (two for one, two in pairs if one in ("per", "each", "every") and two not in STOPS)
+        strange = (each for each in rates if not (self.any or asks_for_each(each, self.problem)))
+        each = next((word for word in words if word in _EACH), "") if not said_so else ""
+        return each or next(strange, "")
+
+    def verb(self, word: str) -> str:
+        """Return a verb that says something else than the question: earned for "spend"."""
+        asked = any(map(self.asked.intersection, _ASKED))
+        others = (group for group in _ASKED if word in group and self.asked.isdisjoint(group))
+        return word if asked and any(others) else ""
 
     def other(self, words: Sequence[str]) -> str:
         """Return an unknown word of which it is something: the logarithm of the answer."""
@@ -175,7 +198,7 @@ class Words:
 
     def _is_of_no_group(self, word: str) -> bool:
         """Whether a word is one of several, of which the problem has none."""
-        groups = (group for group in _GROUPS if word in group)
+        groups = [group for group in _GROUPS if word in group]
         return not self.any and any(self.stems.isdisjoint(map(_stem, group)) for group in groups)
 
     def _has(self, word: str) -> bool:
