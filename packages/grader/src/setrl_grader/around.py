@@ -43,7 +43,9 @@ _DRESS = re.compile(  # what has no meaning
     r"|[{}&\"“”‘`■□✓]|(?<!~)~(?!~)|\\[,;:! ]|\\(?=\s)"
 )
 _HARMLESS = re.compile(
-    r"(?<=left )over\b|\b(?:square|cubic) (?!of\b|root)(?=\w)|\bnot (?:hard|difficult)\b|\bno,"
+    r"(?<=left )over\b"
+    r"|\b(?:square|cubic) (?=units?\b|c?m\b|km\b|(?:in|f[oe]+t|yard|mile|\w*met)\w*)"
+    r"|\bnot (?:hard|difficult)\b|\bno,"
     r"|,? not -?\d+(?=\W*\Z)|\bI hope (?:it is correct|(?:this|that) helps)\b"
     r"|\blet me know (?:if|whether) you have (?:any )?(?:further |more |other )?questions?\b",
     re.IGNORECASE,
@@ -193,6 +195,7 @@ def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> st
         )
         or next(iter(roughly), "")
         or known.other(low)
+        or ("" if computed else known.each(low))
         or (known.verb(low[-1]) if low[-1:] and at == len(clause) and not computed else "")
         or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")
         or known.strange(words, lenient=computed or known.any)
@@ -269,11 +272,11 @@ def _others(sentence: str, stated: set[Fraction], known: Words, first: bool) -> 
     """Return the numbers of a sentence; in the first, not those with their noun of the problem."""
     text = FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence)
     tokens = TOKEN.findall(text)
-    pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+    low = ["", *map(str.lower, tokens), ""]
     others = (
-        one
-        for one, noun in pairs
-        if not (first and _is_word(noun) and (one, noun.lower()) in known.pairs)
+        each
+        for at, each in enumerate(tokens)
+        if not (first and known.has_pair(low[at], each, low[at + 2]))
     )
     return _numbers(text if "/" in text or "frac" in text else " ".join(others))
 

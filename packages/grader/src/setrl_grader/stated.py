@@ -182,7 +182,7 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
 def _sides(text: str, start: int, end: int) -> tuple[str, str]:
     """Return what is before and behind a box whose content has this span."""
     begin, after = _ends(text, start, end)
-    return text[max(begin - MAX_LEAD, 0) : begin], text[after : after + MAX_BEHIND + 1]
+    return text[max(begin - MAX_LEAD, 0) : begin], text[after:].rstrip()[: MAX_BEHIND + 1]
 
 
 def _ends(text: str, start: int, end: int) -> tuple[int, int]:

@@ -127,6 +127,8 @@ _ASKED = tuple(  # what a question may ask for
     )
 )
 _COMPARES = _set("more less fewer than difference longer farther faster older taller")
+_LEFT = _set("left remaining remained leftover")
+_HAVE = _set("remain remains still have has had now")
 _EACH = _set("each apiece every per daily")
 _COUNTS = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 _COUNTED = _set("times values solutions those")  # also where the problem has another noun
@@ -166,6 +168,8 @@ class Words:
         rates = [behind for word, behind in pairwise(words) if word in RATES]
         if strange := next((each for each in rates if not asks_for_each(each, self.problem)), ""):
             return strange
+        if not _LEFT.isdisjoint(words) and self.asked.isdisjoint(_LEFT | _HAVE):
+            return "left"
         nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
         stems, units = {*map(_stem, nouns)}, {*map(one_name, nouns)}
         fits = is_counted(nouns, self.problem) if self.counted else self.counts >= stems
@@ -180,6 +184,20 @@ class Words:
         strange = (each for each in rates if not (self.any or asks_for_each(each, self.problem)))
         each = next((word for word in words if word in _EACH), "") if not said_so else ""
         return each or next(strange, "")
+
+    def each(self, words: Sequence[str]) -> str:
+        """Return of what it is said for each one, where no question asks for that."""
+        asks = self.any or not self.asked.isdisjoint(_EACH)
+        rates = (two for one, two in pairwise(words) if one in _EACH and two not in STOPS)
+        return "" if asks else next(rates, "")
+
+    def has_pair(self, before: str, number: str, noun: str) -> bool:
+        """Whether a number has the word before it, or its noun, that it has in the problem."""
+        pairs = (before, number), (number, noun)
+        return any(
+            word.isalpha() and pair in self.pairs
+            for word, pair in zip((before, noun), pairs, strict=True)
+        )
 
     def verb(self, word: str) -> str:
         """Return a verb that says something else than the question: earned for "spend"."""
