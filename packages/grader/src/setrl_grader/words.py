@@ -173,7 +173,8 @@ class Words:
         nouns = [each for each in words if each not in _ADVERBS | RATES and each not in rates]
         stems, units = {*map(_stem, nouns)}, {*map(one_name, nouns)}
         fits = is_counted(nouns, self.problem) if self.counted else self.counts >= stems
-        fits = fits or ({*nouns} <= _COUNTED and self.counts) or units <= units_of(self.problem)
+        fits = fits or units <= units_of(self.problem)
+        fits = fits or bool(self.counts and {*nouns} <= _COUNTED)
         return "" if fits or not nouns else nouns[0]
 
     def rate(self, words: Sequence[str], first: bool) -> str:
