@@ -90,6 +90,9 @@ _KNOWN = (
     boxed box different rounded form term randomly attained achieved reached far putting comes
     kind kinds type types size ratio rate sides full whole entire rest last put up out count
     pythagorean theorem radians degrees faces factorization divisible rule factors factor
+    follows follow quantity outcome determined derived expressed simplest lowest terms reduced
+    interval sequence series pair pairs triples line circle triangle polynomial constant
+    variable parameter parameters everything ours
 """)
 )
 _DENIES = _set("""
