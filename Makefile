@@ -46,7 +46,7 @@ pretrained-packages: $(VENV)/ready
 
 test: $(VENV)/ready  ## Run all tests.
 	# The commands that tests start would compile all of setrl again where Python may write no bytecode.
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=10 tests packages/grader src claims studies
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --durations=10 tests packages/grader src claims studies
 
 core: $(CORE_VENV)/ready  ## Test the core with only its dependencies, on another Python: CORE_PYTHON=python3.12.
 	$(CORE_VENV)/bin/pytest -n 2 tests/core tests/theory tests/claims

@@ -2,12 +2,14 @@
 
 Each is loaded as its command loads it, from a clone with the documented install: a file finds only
 what is installed and its own folder, a module by `python -m` the packages of the clone, too. Files
-come first, so that one process imports the large packages for all.
+come first, and all are loaded by one process, which begins with what training imports.
 """
 
+import importlib
+import importlib.util
 import os
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -16,31 +18,45 @@ COMMAND = re.compile(r"\bpython (?:-m (?P<module>[a-z][\w.]*)|(?P<file>[\w/]+\.p
 OF_BEFORE = re.compile(r"[^`\n]*` of setrl \d")  # after a command that only an older version has
 OF_OTHERS = ("venv", "pip", "verl")  # packages whose modules are run, too
 OWN = ("benchmarks", "claims", "recipes", "studies", "website")
-LOADED = """
-import importlib, importlib.util, os, runpy, sys
-path, root = list(sys.path), sys.argv[1]
-files = [file for file in sys.argv[2:] if file.endswith(".py")]
-for file in files:
+
+
+def load(files, modules, report):
+    """Load all as their commands load them, and write a line for each that fails."""
+    os.chdir(report.parent)
+    of_tests = {"", *map(str, (ROOT, ROOT / "packages" / "grader" / "tests"))}
+    sources = [str(ROOT / place) for place in ("src", "packages/grader/src")]
+    path = sources + [place for place in sys.path if place not in of_tests]
+    failed = [load_file(file, path) for file in files]
+    sys.path[:] = [str(ROOT), *path]
+    failed += [load_module(name) for name in modules]
+    report.write_text("".join(failed))
+
+
+def load_file(file, path):
+    """Load a program, which finds what is installed and its neighbours; the next one must not."""
     home = os.path.dirname(file)
     sys.path[:] = [home, *path]
+    failed = ""
     try:
         runpy.run_path(file, run_name="loaded")
     except Exception as error:
-        print(f"python {file}: {type(error).__name__}: {error}")
-    for name, module in list(sys.modules.items()):  # the next file finds its own neighbours
+        failed = f"python {file}: {type(error).__name__}: {error}\n"
+    for name, module in list(sys.modules.items()):
         if os.path.dirname(getattr(module, "__file__", None) or "") == home:
             del sys.modules[name]
-sys.path[:] = [root, *path]
-for name in sys.argv[2 + len(files):]:
-    main = f"{name}.__main__"
+    return failed
+
+
+def load_module(name):
+    """Load a module, or a package that has a `__main__`."""
     try:
         importlib.import_module(name)
-        found = importlib.util.find_spec(name)
-        if found.submodule_search_locations and importlib.util.find_spec(main) is None:
+        is_package = importlib.util.find_spec(name).submodule_search_locations
+        if is_package and importlib.util.find_spec(f"{name}.__main__") is None:
             raise ImportError("it is a package without __main__")
     except Exception as error:
-        print(f"python -m {name}: {type(error).__name__}: {error}")
-"""
+        return f"python -m {name}: {type(error).__name__}: {error}\n"
+    return ""
 
 
 def named(what):
@@ -60,18 +76,14 @@ def named(what):
     return found
 
 
-def test_programs_start_as_pages_say(tmp_path):
+def test_programs_start_as_pages_say(forkserver, tmp_path):
     modules = named("module")
     files = [str(ROOT / file) for file in named("file") if (ROOT / file).exists()]
     assert len(modules) > 30
     assert len(files) > 10
-    source = os.pathsep.join(str(ROOT / place) for place in ("src", "packages/grader/src"))
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, str(ROOT), *files, *modules],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
+    report = tmp_path / "report.txt"
+    process = forkserver.Process(target=load, args=(files, list(modules), report), daemon=True)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert report.read_text() == ""

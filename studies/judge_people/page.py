@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from setrl.support import files
 from setrl.support.wording import markdown_table
 from studies.judge_people.pairs import LINES, MODEL, WORDS
-from studies.judge_people.scores import SCORES, Figure, accuracy, auc, best_threshold
+from studies.judge_people.scores import SCORES, Figure, accuracy, auc_of_places, best_threshold
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 READ = {  # domain → what its pairs are
@@ -44,6 +44,10 @@ class Scored:
         """Return a score of all pairs."""
         return np.array([one[name] for one in self.records], float)
 
+    def places(self, name: str) -> NDArray[np.intp]:
+        """Return the place of each pair in the order of a score; ties share one."""
+        return np.unique(self.score(name), return_inverse=True)[1]
+
     @property
     def same(self) -> NDArray[np.bool_]:
         """Whether the pairs are the same."""
@@ -51,12 +55,12 @@ class Scored:
 
     def auc(self, name: str) -> Figure:
         """Return the AUC of a score."""
-        scores, same = self.score(name), self.same
-        return Figure.of(lambda at: _auc(scores[at], same[at]), len(self))
+        places, same = self.places(name), self.same
+        return Figure.of(lambda at: _auc(places[at], same[at]), len(self))
 
     def gain(self, one: str, other: str) -> Figure:
         """Return by how much the AUC of one score is above another's, on the same pairs."""
-        a, b, same = self.score(one), self.score(other), self.same
+        a, b, same = self.places(one), self.places(other), self.same
         return Figure.of(lambda at: _auc(a[at], same[at]) - _auc(b[at], same[at]), len(self))
 
     def agrees(self, name: str, threshold: float) -> Figure:
@@ -77,9 +81,9 @@ class Scored:
         return best_threshold(self.score(name), self.same)
 
 
-def _auc(scores_P: NDArray[np.float64], same_P: NDArray[np.bool_]) -> float:
+def _auc(place_P: NDArray[np.intp], same_P: NDArray[np.bool_]) -> float:
     """Return the AUC; NaN for a draw in which all pairs are of one kind."""
-    return float("nan") if same_P.all() or not same_P.any() else auc(scores_P, same_P)
+    return float("nan") if same_P.all() or not same_P.any() else auc_of_places(place_P, same_P)
 
 
 def page(folder: Path) -> str:

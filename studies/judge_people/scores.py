@@ -70,10 +70,15 @@ def auc(scores_P: Floats, same_P: NDArray[np.bool_]) -> float:
     >>> auc(np.array([0.9, 0.4, 0.4]), np.array([True, True, False]))
     0.75
     """
-    _, place, counts = np.unique(scores_P, return_inverse=True, return_counts=True)
-    rank_P = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    yes, no = int(same_P.sum()), int((~same_P).sum())
-    return float((rank_P[same_P].sum() - yes * (yes + 1) / 2) / (yes * no))
+    return auc_of_places(np.unique(scores_P, return_inverse=True)[1], same_P)
+
+
+def auc_of_places(place_P: Places, same_P: NDArray[np.bool_]) -> float:
+    """Return the AUC of scores by the place of each in their order; ties share a place."""
+    size = int(place_P.max()) + 1
+    yes, no = (np.bincount(place_P[kind_P], minlength=size) for kind_P in (same_P, ~same_P))
+    below = np.cumsum(no) - no / 2
+    return float(yes @ below / (yes.sum() * no.sum()))
 
 
 def accuracy(scores_P: Floats, same_P: NDArray[np.bool_], threshold: float) -> float:

@@ -55,6 +55,12 @@ def parameters_of(model):
     return torch.cat([one.detach().flatten() for one in model.parameters()])
 
 
+def copy_of(model):
+    """A copy of the weights; the config, which takes longer to copy than they do, is shared."""
+    shared = {id(one.config): one.config for one in model.modules() if hasattr(one, "config")}
+    return copy.deepcopy(model, shared)
+
+
 class Weights:
     """A model with its optimiser, and the batches that are in it."""
 
@@ -65,7 +71,7 @@ class Weights:
         self.trained = parameters_of(model)
 
     def copied(self):
-        other = Weights(copy.deepcopy(self.model), self.seen)
+        other = Weights(copy_of(self.model), self.seen)
         other.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
         return other
 
@@ -144,7 +150,7 @@ class FakeService:
     def create_lora_training_client(self, *args, **named):
         given = bound(tinker.ServiceClient, "create_lora_training_client", *args, **named)
         assert given["base_model"] == self.server.name
-        return self.made(Weights(copy.deepcopy(self.server.base)))
+        return self.made(Weights(copy_of(self.server.base)))
 
     def create_training_client_from_state_with_optimizer(self, *args, **named):
         name = "create_training_client_from_state_with_optimizer"
@@ -279,7 +285,7 @@ class FakeTraining:
         bound(tinker.TrainingClient, "save_weights_and_get_sampling_client", *args, **named)
         # Under a name of its own, and kept, as SkyRL's server does on JAX.
         self._saved("sampler_weights", f"ss{next(self.service.server.numbers)}")
-        return FakeSampling(self.service, copy.deepcopy(self.weights.model), self)
+        return FakeSampling(self.service, copy_of(self.weights.model), self)
 
 
 class FakeSampling:

@@ -1,58 +1,47 @@
 """Two processes, with a group that straddles them. `make distributed` has more of them."""
 
+import gc
 import os
-import subprocess
 import sys
-import textwrap
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from setrl.logs.run import Run
 from setrl.support import files
+from setrl.train.lm.resolved import ResolvedConfig
+from setrl.train.lm.run import run_comparison
 from tests.distributed.run import check, free_port
 from tests.distributed.training import METHOD, ROWS, SETTINGS, N, train
 
 TRAINED = ("all", "fields", "judged")
-PROGRAM = """
-    import gc, os, sys
-    from pathlib import Path
-    import torch
-    from setrl.train.lm.resolved import ResolvedConfig
-    from setrl.train.lm.run import run_comparison
-    from tests.distributed.training import SETTINGS, train
 
+
+def train_in_two(base, out, port, names):
+    """Train the settings and a comparison in this process, rank 0, and in one that it forks."""
     torch.set_num_threads(1)
-    base, out, port, *names = sys.argv[1:]
-    # The imports take longest: they are done once, and only then is this process two.
     gc.freeze()  # the end of each training searches for garbage
     child = os.fork()
     rank = "1" if child == 0 else "0"
     os.environ |= {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "GLOO_SOCKET_IFNAME": "lo"}
     for name in names:
-        outcome = train(SETTINGS[name], Path(base), Path(out) / name)
-        torch.save(outcome, f"{out}/{name}-{rank}.pt")
-    resolved = ResolvedConfig.load(f"{out}/config.yaml")
-    run_comparison(resolved, f"{out}/run", cache=Path(base).parent)
+        torch.save(train(SETTINGS[name], base, out / name), out / f"{name}-{rank}.pt")
+    run_comparison(ResolvedConfig.load(out / "config.yaml"), out / "run", cache=base.parent)
     torch.distributed.destroy_process_group()
     if child and os.waitpid(child, 0)[1]:
         sys.exit("the process of rank 1 failed")
-"""
 
 
-def test_two_processes_train_as_one(make_resolved, base, tmp_path):
+def test_two_processes_train_as_one(make_resolved, base, forkserver, tmp_path):
     resolved = make_resolved(prompts_per_step=3, micro_batch_size=6, steps=2)
     (tmp_path / "config.yaml").write_text(resolved.config.to_yaml())
-    program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(PROGRAM))
-    command = [sys.executable, str(program), str(base), str(tmp_path), str(free_port()), *TRAINED]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, sys.path))
-    ended = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=180
-    )
-    assert ended.returncode == 0, ended.stderr[-3000:]
+    given = (Path(base), tmp_path, str(free_port()), TRAINED)
+    process = forkserver.Process(target=train_in_two, args=given, daemon=True)
+    process.start()
+    process.join(timeout=180)
+    assert process.exitcode == 0
     for name in TRAINED:
         alone = train(SETTINGS[name], base, tmp_path / "alone" / name)
         ranks = [torch.load(tmp_path / f"{name}-{i}.pt", weights_only=False) for i in (0, 1)]

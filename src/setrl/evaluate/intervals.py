@@ -53,6 +53,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -157,6 +158,13 @@ class Difference(WithInterval):
     def excludes_zero(self) -> bool:
         """Whether the interval lies on one side of 0."""
         return self.low > 0 or self.high < 0
+
+    @property
+    def shown(self) -> Literal["above", "below", "unclear"]:
+        """Where the interval shows the first arm to be: above the second, below it, or neither."""
+        if not self.excludes_zero:
+            return "unclear"
+        return "above" if self.value > 0 else "below"
 
     def negated(self) -> Difference:
         """Return the difference with the arms swapped."""

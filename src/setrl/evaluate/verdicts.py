@@ -86,19 +86,17 @@ def strategies_in_words(
     if right is None or WIDE not in differences:
         return ""
     k = right.partition("@")[2]
-    wide = _direction_shown(differences[WIDE])
+    wide = differences[WIDE].shown
     start = {
-        "fewer": f"{model} uses fewer strategies than {other}",
-        "more": f"{model} uses more strategies than {other}",
+        "below": f"{model} uses fewer strategies than {other}",
+        "above": f"{model} uses more strategies than {other}",
         "unclear": f"Whether {model} uses fewer strategies than {other} is not clear",
     }[wide]
     parts = [
         f"effective number {_means_and_gap_text(differences[WIDE])}",
         f"right strategies in {count(int(k), 'sample')} {_means_and_gap_text(differences[right])}",
     ]
-    narrower = wide == "fewer" or (
-        wide == "unclear" and _direction_shown(differences[right]) == "fewer"
-    )
+    narrower = wide == "below" or (wide == "unclear" and differences[right].shown == "below")
     return f"{start}: {', '.join(parts)}; {_solved_text(other, band, narrower)}."
 
 
@@ -118,12 +116,6 @@ def _means_and_gap_text(d: Difference) -> str:
     of = f", on {d.problems:,} of {count(d.problems + d.missing, 'problem')}" if d.missing else ""
     ends = interval(d.ends, digits=2)
     return f"{plain(d.first, 2)} against {plain(d.second, 2)} ({signed(d.value, 2)} {ends}{of})"
-
-
-def _direction_shown(difference: Difference) -> str:
-    if not difference.excludes_zero:
-        return "unclear"
-    return "more" if difference.value > 0 else "fewer"
 
 
 def _name_at_largest_k(metric: str, names: Mapping[str, object]) -> str | None:

@@ -29,13 +29,6 @@ FIRST = "pass@1"  # the k that was fixed beforehand
 Verdict = Literal["above", "below", "unclear", "fact"]
 
 
-def judge_difference(difference: Difference) -> Verdict:
-    """Judge what a paired difference shows."""
-    if not difference.excludes_zero:
-        return "unclear"
-    return "above" if difference.value > 0 else "below"
-
-
 def pass_ks(metrics: Collection[str]) -> list[int]:
     """Every k that pass@k was evaluated at, smallest first."""
     return sorted(int(name[5:]) for name in metrics if name.startswith("pass@"))
@@ -66,10 +59,7 @@ def pass_at_k_title(run: ReportedRun, split: SplitSummary) -> str:
     }  # fmt: skip
     first = _arms_by_place(
         run,
-        [
-            (difference, with_one[judge_difference(difference.metrics[FIRST])])
-            for difference in differences
-        ],
+        [(difference, with_one[difference.metrics[FIRST].shown]) for difference in differences],
     )
     others = _arms_by_place(
         run, [(difference, place(difference.band, reference)) for difference in differences]

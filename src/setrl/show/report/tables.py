@@ -16,7 +16,6 @@ from setrl.show.report.headlines import (
     credit_share,
     first_and_last,
     headline_k,
-    judge_difference,
     pass_ks,
     read_alike,
 )
@@ -287,4 +286,4 @@ def _note_missing_problems(estimate: Estimate | Difference) -> Iterator[str]:
 def _judge_shown_difference(difference: Difference, scale: int) -> Verdict:
     """Judge a difference; one that is 0 in the digits of the table shows nothing."""
     is_seen = round(scale * difference.value, DIGITS[scale]) != 0
-    return judge_difference(difference) if is_seen else "unclear"
+    return difference.shown if is_seen else "unclear"

@@ -22,7 +22,6 @@ from setrl.show.report.headlines import (
     FIRST,
     differences_to_reference,
     headline_k,
-    judge_difference,
     means_of,
     pass_ks,
 )
@@ -156,7 +155,7 @@ def _comparison_sentences(run: ReportedRun, name: str) -> list[str]:
     split = run.summary.splits[name]
     together: dict[str, list[ArmDifference]] = {}
     for difference in differences_to_reference(run, split):
-        together.setdefault(judge_difference(difference.metrics[FIRST]), []).append(difference)
+        together.setdefault(difference.metrics[FIRST].shown, []).append(difference)
     return [
         _comparison_sentence(run, split, shows, together[shows])
         for shows in ("above", "below", "unclear")
@@ -252,7 +251,7 @@ def _lost_sentences(run: ReportedRun, split: SplitSummary) -> list[str]:
     if difference is None or reference is None:
         return []
     k = pass_ks(difference.metrics)[-1]
-    if judge_difference(difference.at_once(f"pass@{k}")) != "below":
+    if difference.at_once(f"pass@{k}").shown != "below":
         return []
     return [
         f"Training with {run.looks[reference].label} lost something: with {_tries_text(k)} on "

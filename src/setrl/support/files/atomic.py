@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from json import encoder
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -208,7 +207,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def json_text(value: dict[str, Any], indent: int | None = None) -> str:
     """Write an object as JSON; NaN and infinity, which JSON cannot hold, become null."""
-    encode = _json_encoder(indent)
+    encode = _json_encoder(indent).encode
     try:
         return encode(value)
     except ValueError:
@@ -216,17 +215,8 @@ def json_text(value: dict[str, Any], indent: int | None = None) -> str:
 
 
 @cache
-def _json_encoder(indent: int | None) -> Callable[[dict[str, Any]], str]:
-    """Return what writes an object as JSON: made once, as `JSONEncoder.encode` takes half as long
-    again for a line, to make the same for it.
-    """
-    whole = json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False)
-    make: Any = getattr(encoder, "c_make_encoder", None)  # which only CPython has
-    if indent is not None or make is None:
-        return whole.encode
-    form = (None, ": ", ", ", False, False, False)  # no indent, nor sorted or skipped keys, nor NaN
-    parts = make(None, whole.default, encoder.encode_basestring, *form)
-    return lambda value: "".join(parts(value, 0))
+def _json_encoder(indent: int | None) -> json.JSONEncoder:
+    return json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def plain_json(value: Any) -> Any:
