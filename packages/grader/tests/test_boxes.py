@@ -12,7 +12,7 @@ BALANCED = st.recursive(
 )
 
 
-@given(before=st.text(alphabet="ab{}\\ \n$"), inside=BALANCED, after=st.text(alphabet="ab}. \n"))
+@given(before=st.text(alphabet="ab{}\\ \n$"), inside=BALANCED, after=st.text(alphabet="}. \n"))
 def test_whatever_stands_around_it_the_last_box_is_read_whole(before, inside, after):
     # A stray backslash before the box would escape it.
     text = f"{before} \n\n no \\boxed{{{inside}}}{after}"
@@ -98,3 +98,13 @@ def test_tags_arrows_and_marks_of_degrees_bind_no_box(text):
 @pytest.mark.parametrize("text", [r"$x>\boxed{5}$", r"$f(x) < \boxed{5}$", r"$\boxed{5}^2$"])
 def test_relations_and_exponents_bind_a_box(text):
     assert grade(text, "5").reason == Reason.NO_BOX
+
+
+def test_what_is_far_behind_a_box_is_not_read_but_white_space():
+    assert grade(r"\boxed{5}" + " " * 9_000, "5").correct
+    assert grade(r"\boxed{5}" + ". It is 5" * 900, "5").reason == Reason.NO_ANSWER
+
+
+def test_what_is_not_known_around_a_box_is_named():
+    found = grade(r"A decoy is \boxed{5}.", "5", prompt="How many cats are left?")
+    assert found.why == "it is not known what decoy says there, before or behind the box"

@@ -1,5 +1,7 @@
 """Copies of a problem are no answers, nor is a form that it does not ask for."""
 
+import re
+
 import pytest
 
 import attack_cases as cases
@@ -12,7 +14,7 @@ from setrl_grader import (
     grade,
     trl_reward,
 )
-from setrl_grader.asked import problem_of
+from setrl_grader.problem import problem_of
 
 SIMPLIFY = r"Simplify $4(3r^3+5r-6)-6(2r^3-r^2+4r)$."
 POLYNOMIAL = "6r^2-4r-24"
@@ -74,7 +76,7 @@ RIGHT = [
     ("Find $f$ with $f(f(x))=x$ and $f(x)=x$ at 0.", "f(z)=z", "f(x)=x", "a lone value"),
     ("Is it $x+1$ or $x+2$?", "x+1", "1+x", "the gold stands there"),
     ("Divide $x^2+x$ by $x$, not $2x+1$.", "x+1", "x+1", "it is a part of another formula"),
-    ("The angle is $15^\\circ$. Which other one is?", "15", r"15^\circ", "a mark is no other form"),
+    ("It is $15^\\circ$. Which other angle is?", "15", r"15^\circ", "a mark is no other form"),
     ("It grows by $5\\%$. By what percentage in the end?", "5", r"5\%", "a mark is no other form"),
     (r"Which of the lines $2x-4y+5=0$ and $2x+4y-5=0$ is it?", r"y=\frac{x}{2}+\frac54",
      "2x-4y+5=0", "a choice in the problem"),
@@ -190,7 +192,7 @@ MARKS = [  # problem, gold, answer, right
     ("How much is it now, if it was 3$?", "50", r"\$50", True),
     ("How many dollars is it?", "5", "€5", False),
     ("What is the cost of 3 tins?", "15", r"15^\circ", False),
-    ("Its sine is one half. What is it?", "30", r"30^\circ", True),
+    ("Its sine is one half. What is the angle?", "30", r"30^\circ", True),
 ]
 
 
@@ -259,3 +261,31 @@ def test_what_the_problem_does_not_ask_for_is_no_answer(problem, gold, answer):
 @pytest.mark.parametrize(("problem", "gold", "answer"), cases.RIGHT_TO_PROBLEMS)
 def test_what_the_problem_asks_for_is_right(problem, gold, answer):
     assert grade(rf"\boxed{{{answer}}}", gold, prompt=problem).correct
+
+
+def words_apart(rows):
+    r"""Return rows whose answer ends with words, 5\text{ cats}, with the words apart."""
+    found = [(*row[:2], re.fullmatch(r"(.*[\d})])\\text(\{ [^{}]*\})", row[2])) for row in rows]
+    return [(problem, gold, each[1], each[2].strip("{}")) for problem, gold, each in found if each]
+
+
+@pytest.mark.parametrize(
+    ("problem", "gold", "answer", "words"), words_apart(cases.WRONG_TO_PROBLEMS)
+)
+def test_words_behind_a_box_are_judged_as_in_it(problem, gold, answer, words):
+    for text in (
+        rf"The answer is $\boxed{{{answer}}}${words}.",
+        rf"\boxed{{{answer}}}\text{{{words}}}",
+    ):
+        assert grade(text, gold, prompt=problem).correct is False
+
+
+@pytest.mark.parametrize(
+    ("problem", "gold", "answer", "words"), words_apart(cases.RIGHT_TO_PROBLEMS)
+)
+def test_words_that_may_stand_in_a_box_may_stand_behind_it(problem, gold, answer, words):
+    for text in (
+        rf"The answer is $\boxed{{{answer}}}${words}.",
+        rf"\boxed{{{answer}}}\text{{{words}}}",
+    ):
+        assert grade(text, gold, prompt=problem).correct

@@ -1,4 +1,4 @@
-r"""What a problem says of its answer: what it asks for, in which order, and what letters stand for.
+r"""What a problem asks for, in which order, and what letters stand for.
 
 A name before a value, y = 5, is dropped only where the problem does not ask for another one, x.
 """
@@ -6,72 +6,16 @@ A name before a value, y = 5, is dropped only where the problem does not ask for
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
+from setrl_grader.measures import kind_of, quantity_of, units_of
 from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
-from setrl_grader.numbers import read_number
+from setrl_grader.problem import ENVIRONMENT, FORMULA, asked_formulas, marked_in, question_of
 from setrl_grader.trees import Part
-from setrl_grader.units import LENGTHS, UNITS, one_name, split_unit
 
-MAX_LENGTH = 20_000  # characters of a problem: its end is read
-MAX_FORMULAS = 100  # the last ones
-_EXAMPLE = re.compile(
-    r"^[\s#*]*(?:problem|question|exercise|task|input|q)\b[\s\d]*[*:.]",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ANSWERED = re.compile(  # which ends an example
-    r"^[\s#*]*(?:(?:final\s+)?answer|solution|output|response|a)\b\s*[*:.]|####|\banswer is\b"
-    r"|\\boxed\{.*\d",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OPTIONS = re.compile(
-    r"(?<![\w)])\(A\)(?=.*\(B\)(?:.*\(C\)|(?:(?![.?]\s).)*\Z))|^\s*A[.):]\s(?=.*^\s*B[.):]\s)",
-    re.MULTILINE | re.DOTALL,
-)
-_FONT_OF_OPTION = re.compile(r"\\(?:textbf|text|textrm|mathrm|mathbf)\s*\{\s*(\([A-J]\))\s*\}")
-_OPTION = re.compile(
-    r"(?<![\w)])\(([A-J])\)\s*|(?:^|(?<=\s))(?:\*\*)?([A-J])(?:[.:](?:\*\*)?\s+|\)\s*)",
-    re.MULTILINE,
-)
-_BETWEEN = r"(?:\\q?quad|\\\\|\\[ ;,]|[~$\s])"
-_AROUND = re.compile(rf"\A{_BETWEEN}+|{_BETWEEN}+\Z")
-_CHOOSE = re.compile(
-    r"\bwhich of\b(?! the following)[^.?!]{0,60}?[\d$\\][^?!]*\b(?:and|or)\b", re.IGNORECASE
-)
-_OPERAND = r"(?:[\w.^(){}\[\]√]|\\[a-zA-Z]+)+(?:\\?%)?"
-_PLAIN = re.compile(  # a formula without dollar signs
-    rf"[-+−]?{_OPERAND}(?:\s*(?:[-+−–±*/=<>·⋅×÷≤≥])\s*{_OPERAND})*"
-)
-_NO_FORMULA = re.compile(r"(?<!\\)[a-zA-Z]{4,}|\A[a-zA-Z]+\Z")
-FORMULA = re.compile(
-    r"\$\$((?:[^$]|\\\$)+)\$\$|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL
-)
-_SIDES = re.compile(  # what is between the lines of a display
-    r"\\\\|&|\\(?:tag|text|begin|end)\s*\{[^{}]*\}|\\q?quad"
-)
-_ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{[a-z]+\*?\}")
-_ASKS = (
-    r"\b(?i:find|determine|compute|calculate|evaluate|solve\s+for|what(?:'s|\s+(?:is|are))?"
-    r"|give|state|work\s+out|write\s+down|how\s+(?:large|big)\s+is|which\s+number\s+is"
-    r"|range\s+of|for\s+which(?=\s+(?:real\s+)?(?:values?|numbers?)\b))\b"
-)
-_NOUN = (  # what may be said of a name that is asked for
-    r"(?i:the|its|all|both|each|exact|possible|real|positive|negative|non-?negative|ordered|unordered"
-    r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
-    r"|triples?|tuples?|points?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
-    r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?"
-    r"|unknowns?|with justification|of|and|or|(?<=values )for|(?<=range )for)"
-)
-_PIECE = re.compile(
-    rf"(?P<ask>{_ASKS})|(?P<formula>{FORMULA.pattern})|\b(?P<name>(?!a\b|I\b)[a-zA-Z])\b(?!['-])"
-    rf"|(?P<noun>{_NOUN}\b)|(?P<other>[\w.?!:;]+)",
-    re.DOTALL,
-)
 _COMPLEX = re.compile(r"\bcomplex\b|\bmodul(?:us|i)\b|\bdeterminant|\bmatri(?:x|ces)\b")
 _MATRICES = re.compile(r"\bmatri(?:x|ces)\b")
 _NO_PRODUCT = re.compile(  # letters that stand in an order
@@ -134,92 +78,12 @@ _SOLVED = re.compile(
     r"|\bin terms of\b|\bas a function of\b|\b(?:a|the) formula for\b",
     re.IGNORECASE,
 )
-_UNITS = re.compile(
-    r"\b(?:[Ii]n|[Hh]ow many(?:\s+(?:more|fewer|less|total|extra))?)\s+\$?"
-    r"((?:(?:square|cubic)\s+)?[a-z]+(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
-)
-_SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
 _ALONE = re.compile(r"(?<![\w'\\])(?<!\d\s)[b-hj-zA-HJ-Z](?![\w'])")
-_MONEY = re.compile(
-    r"\bhow much|\b(?:cost|pay|spend|spent|earn|money|price|save|profit|charge|owe)", re.IGNORECASE
-)
-_PURE = re.compile(  # quantities that have no unit
-    r"\b(?:ratio|percent(?:age)?|fraction|probability|factor|slope)\b", re.I
-)
-_RATE = re.compile(r"\b(?:speed|velocity|rate|how fast)\b", re.IGNORECASE)
-_TWO_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
-_TIMES = {*("s", "min", "h", "day", "week", "month", "year")}
-_KINDS = (  # what a unit must measure
-    (r"\bhow (?:far|tall|high|wide)\b|\b(?:distance|height|width|perimeter)\b", LENGTHS),
-    (r"\bhow long\b", _TIMES | LENGTHS),
-    (r"\bhow long\b.*\btake|\bhow much (?:longer|time)\b", _TIMES),
-    (r"\bhow much (?!longer|time)[a-z]+", UNITS - _TIMES - LENGTHS),
-)
-_NO_UNIT = frozenset(["unit", "person", "student", "way", "point", "degree", "$", "cent"])
-_POWERS = (("area", "^2"), ("volume", "^3"))
-_NOUNS = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
-_PER = re.compile(r"\s+(?:per|an?|each|every)\s+(day|week|month|year|hour|minute)\Z")
-_TAIL = ("left", "remaining", "remain", "altogether", "in", "total")
-_NO_WORDS = {  # which change a number
-    *("not", "no", "or", "and", "than", "less", "half", "double", "twice", "dozen", "hundred"),
-    *(
-        "each",
-        "per",
-        "thousand",
-        "million",
-        "billion",
-        "trillion",
-        "percent",
-        "minus",
-        "negative",
-        "squared",
-    ),
-}
-_BASE = re.compile(r"([0-9A-F]+)_\{?(\d+)\}?\Z")
-_ASKED_BASE = re.compile(  # no base of a number that is given
-    r"\b(?:to|in|into|as an?)\s+base[- $]*(\d+)"
-    r"|\bbase[- $]*(\d+)\$?\s+(?:value|representation|form|expansion|equivalent)",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z](?:_(?:\{\w+\}|\w))?")
 _RELATION = re.compile(r"[=<>]|\\(?:[lg]e|in)(?![a-z])")
 _KIND = re.compile(
     r"\\angle|m(?=\\angle)|\\overline(?=\{?[A-Z]{2}\b)|\\widehat(?=\{?[A-Z]{3}\b)"
     r"|\|(?=[A-Z]{2}\|)|(?<=\|[A-Z]{2})\||[{}\s]"
-)
-_QUESTIONS = (
-    re.compile(r"\b(?:find|determine|compute|calculate|evaluate|solve|what|how)\b", re.IGNORECASE),
-    re.compile(r"\b(?:give|state|express|write|which|put|list|sort)\b", re.IGNORECASE),
-)
-_IN = re.compile(r"(?:in|to|as)\b[^,]{1,60},\s*\Z", re.IGNORECASE)
-_GIVEN = re.compile(r",?\s+(?:if|given|when|where|knowing|such that|so that)\b.*", re.I | re.S)
-_NO_NOUN = (
-    r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to"
-)
-_COUNT = re.compile(
-    rf"\b(?:how many|number of)\s+((?:(?!(?:{_NO_NOUN})\b)[\w-]+\W*){{0,4}})", re.IGNORECASE
-)
-_MEASURE = re.compile(
-    r"\bhow (?:long|far|tall|old|fast|high|wide)\b|\b(?:length|area|volume|perimeter|distance"
-    r"|radius|diameter|height|side|segment|diagonal|hypotenuse)s?\b",
-    re.IGNORECASE,
-)
-_SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
-_AMOUNT = re.compile(r"\\?\$?\d[\d.,]*\s*(?:\\?%|percent|\^\{?\\circ\}?|°|degrees|dollars)?")
-_SIGNS = {  # how a problem says that one is meant
-    "%": r"%|percent|\brate\b|\bprobab|\bchance|\blikel",
-    "°": r"°|\\circ(?![a-z])|degree|(?<![a-z])(?:\\?(?:angle|(?:sin|cos|tan)(?:e|ine|gent)?"
-    r"(?![a-z]))|arcs?\b|rotat|inclin)(?!.*\bradian)",
-    "$": r"(?<![$\\])\\?\$\s?[\d,]*\.?\d+(?=[\s,.;:?!)/-]|\Z)|\A[^\\^=$]*\d\$|dollar|money|USD",
-    "€": r"€|\beuros?\b|EUR",
-    "£": r"£|\bpence\b|\b(?:cost|pa(?:y|id)|price|spen[dt]|earn).*\bpounds?\b"
-    r"|\bpounds?\b.*\b(?:cost|pa(?:y|id)|price|spen[dt]|earn)",
-    "¥": r"¥|\byen\b",
-    "₹": r"₹|\brupees?\b",
-}
-_ANGLE = re.compile(  # a formula that may be an angle: a Greek letter, x, A, ABC
-    r"\\(?:angle|arc|widehat|[a-z]+\Z)|∠|m\\angle|(?![nkm])[a-zA-Z]\Z|[A-Z]{3}\Z"
 )
 _OF_A_LETTER = ORDERS | {r"\in"}
 _SAID_BY = (  # how a name is written, and the words that ask for it
@@ -230,6 +94,20 @@ _SAID_BY = (  # how a name is written, and the words that ask for it
     (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
 )
 _ALWAYS = frozenset(["answer", "ans", "total"])
+_EXTREME_WORDS = {"maximum", "minimum", "largest", "smallest", "greatest", "least"}
+_SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
+_HEAD = re.compile(
+    r"(?:what(?:'s|\s+(?:is|are|was|were|will be))?|which|how many|how much|\w+)\s+"
+    r"([a-z' -]*?)\s*(?:\b(?:of|in|for|from|when|if|that|which|than|on|at|with|by|to|do|does|did"
+    r"|has|have|is|are|was|were|will|can)\b|[^a-z' -]|\Z)",
+    re.IGNORECASE,
+)
+_OF_SEGMENTS = re.compile(r"how far|(?:length|distance|side|segment|diagonal|chord|edge)s?\Z")
+_LEAST, _MOST = r"\b(?:small|low|least|min)\w*", r"\b(?:larg|great|high|max)\w*"
+_EXTREMES = re.compile(
+    rf"(?P<up>{_LEAST}[^.;]*\band\b[^.;]*{_MOST})|{_MOST}[^.;]*\band\b[^.;]*{_LEAST}"
+)
+_OF_A_ROW = re.compile(r"\b(?:permutation|arrangement|sequence|ordering|order)s?\b")
 _NAMED = (  # quantities that a problem asks for in words, in their order
     r"(?:mean|median|mode|quotient|remainder|slope|\$?[xy]\$?-intercept|amplitude|period|length|width|distance"
     r"|height|radius|area|perimeter|sum|product|cent(?:er|re))"
@@ -242,8 +120,6 @@ _IN_ORDER = re.compile(
     rf"|\b{_NAMED}(?: of \w+| from the \w+)? and (?:the |its )?{_NAMED}",
     re.IGNORECASE,
 )
-
-
 _TWO = re.compile(
     r"\b(?:how (?:old|long|many|tall|much|far)|what|find|determine|compute|calculate|give|state)\b"
     r"[^,;]*\b(?!f\b)[a-z-]{2,}(?:'s \w+)? and (?:of )?"
@@ -275,6 +151,7 @@ class Said(NamedTuple):
         form: Whether words ask for the form of the gold, "in lowest terms".
         notation: Whether they ask for a kind of number, "as a decimal".
         interval: Whether it asks for an interval.
+        rises: Whether it asks for the smallest before the largest, or after it.
         first: The letters of its formulas, in the order in which they first occur.
     """
 
@@ -293,6 +170,7 @@ class Said(NamedTuple):
     solved: bool = False
     notation: bool = False
     interval: bool = False
+    rises: bool | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -305,12 +183,19 @@ def said(problem: str) -> Said:
     """
     if not problem:
         return Said()
-    formulas = [*map(normal_form, _marked(problem))]
-    tuples = [*filter(None, map(_tuple_of, formulas))]
-    asked, direct = _asked(problem)
-    group = "all" * bool(_NO_PRODUCT.search(problem))
     question = question_of(problem)
+    formulas = [*map(normal_form, marked_in(problem))]
+    tuples = [*filter(None, map(_tuple_of, map(parse, formulas)))]
+    parts = [*map(parse, asked_formulas(problem))]
+    found = [each.parts[0] if is_named(each) else each for each in parts]
+    many = [each.parts if each.kind in ("()", "list") else (each,) for each in found]
+    asked = tuple(spaceless(each.text) for members in many for each in members)
+    if not asked and re.search(r"\bsystem\b", question) and not quantity_of(problem):
+        letters_in = _LETTER.findall(ENVIRONMENT.sub(" ", " ".join(formulas)))
+        asked = tuple(sorted({each for each in letters_in if len(each) == 1}))  # all of them
+    group = "all" * bool(_NO_PRODUCT.search(problem))
     of_range = _RANGE.search(f"for {question}" if re.match(r"which \W", question) else question)
+    of_points = bool(_OF_POINTS.search(question) or len({*asked}) > 1)
     is_range = _RANGE.search(problem) or (
         _INTERVAL.search(problem) and not _OF_POINTS.search(problem)
     )
@@ -321,10 +206,11 @@ def said(problem: str) -> Said:
         letters=frozenset(map(LETTERS_AS.__getitem__, letters)),
         ordered=group or "capitals" * bool(_MATRICES.search(problem)),
         complex=bool(_COMPLEX.search(problem)),
-        points=direct or not is_range or bool(_OF_POINTS.search(question) and not of_range),
-        in_order=bool(_IN_ORDER.search(question)) or _asks_for_two(question),
+        points=any(map(_tuple_of, found)) or not is_range or (of_points and not of_range),
+        in_order=_asks_for_order(question),
+        rises=_rises(question),
         ratio=bool(_RATIO.search(problem)),
-        units=_units_of(problem),
+        units=units_of(problem),
         rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
         solved=bool(_SOLVED.search(problem)),
         form=bool(_FORM.search(problem)),
@@ -334,143 +220,31 @@ def said(problem: str) -> Said:
     )
 
 
+def _rises(question: str) -> bool | None:
+    """Whether the smallest is asked for before the largest, or None."""
+    found = _EXTREMES.search(question)
+    return found["up"] is not None if found else None
+
+
+def _asks_for_order(question: str) -> bool:
+    """Whether the members of a list are asked for in an order, or as a permutation."""
+    row = _OF_A_ROW.search(_head(question))
+    return bool(row or _IN_ORDER.search(question)) or _asks_for_two(question)
+
+
 def _asks_for_two(question: str) -> bool:
     """Whether a question asks for two unlike things: "the length and the width"."""
     text = re.split(r"[.?!]\s", FORMULA.sub(" f ", question))[0]
     return bool(_TWO.search(text)) and not _OF_ONE_KIND.search(text)
 
 
-def without_base(gold: str, answer: str, problem: str) -> str:
-    """Return a number with the base of the gold, or without, if the question names this base.
-
-    >>> [without_base(gold, "204_5", "Convert 54 to base 5.") for gold in ("204", "204_5")]
-    ['204', '204_5']
-    >>> without_base("204_5", "204", "Convert 54 to base 5.")
-    '204_5'
-    """
-    ours, theirs = (_BASE.match(text) for text in (gold, answer))
-    one = ours if ours and not theirs else theirs if theirs and not ours else None
-    asked = [each[1] or each[2] for each in _ASKED_BASE.finditer(question_of(problem))]
-    if not one or one[2] not in asked:
-        return answer
-    return (
-        answer + gold[ours.end(1) :] if ours and answer.isalnum() else one[1] if theirs else answer
-    )
-
-
-def asked_units(problem: str) -> frozenset[str]:
-    """Return the units that a question names: "how many hours", "in cm"."""
-    found = _UNITS.findall(question_of(problem))
-    return frozenset(one_name(split_unit(f"1 {each}")[1]) for each in found) - {""}
-
-
-def asked_scales(problem: str) -> str:
-    """Return the words that may ask for a scale: "how many dozen", "in thousands"."""
-    return " ".join(_SCALE.findall(question_of(problem)))
-
-
-def _units_of(problem: str) -> frozenset[str]:
-    """Return the units in which a problem asks; else the only one that it has, or its currency.
-
-    >>> [*_units_of("It is 5 m. How many cm is it?")], [*_units_of("He ran 3 km twice. How far?")]
-    (['cm'], ['km'])
-    """
-    question, asked = question_of(problem), asked_units(problem)
-    if asked or _COUNT.search(question) or _PURE.search(question):
-        return asked
-    paid = _MONEY.search(question)
-    money = {"$"} if paid and re.search(r"\$\s?\d|dollar", problem) else set()
-    found = UNITS.intersection(_TWO_LETTERS.findall(problem)) - {"in", "foot"}
-    units = {*map(one_name, found)} - _NO_UNIT
-    kinds = [kind for words, kind in _KINDS if re.search(words, question, re.IGNORECASE)]
-    if _RATE.search(question) and not paid:
-        return frozenset(f"{one}/{time}" for one in units for time in units & _TIMES - {one})
-    units = units.intersection(*kinds) if kinds else units
-    if money and paid and "much" not in paid[0].lower():
-        return frozenset(money)
-    power = next((power for noun, power in _POWERS if noun in question.lower()), "")
-    units = units or {"unit"}
-    return frozenset(money | ({unit + power for unit in units} if len(units) == 1 else set()))
-
-
-def without_noun(gold: str, answer: str, problem: str) -> str:
-    """Return a number without the words behind it, if all of them stand in the question.
-
-    >>> problem = "Of 9 cats 4 ran. How many cats were left?"
-    >>> [without_noun("5", text, problem) for text in ("5 cats", "5 cats left", "5 dogs")]
-    ['5', '5', '5 dogs']
-    """
-    if re.search(r"\bhow old\b", problem, re.IGNORECASE):
-        answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
-    question = question_of(problem)
-    if (not problem and r"\pi" in gold) or re.search(
-        r"\bangle|\bradian|\\(?:angle|alpha|beta|gamma|theta|phi)\b", question
-    ):
-        answer = re.sub(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z", "", answer)
-    each = _PER.search(answer)
-    if each and re.search(rf"\b(?:per|an?|each|every|one)\W+{each[1]}\b", question):
-        answer = answer[: each.start()]
-    found, count = _NOUNS.match(answer), _COUNT.search(question)
-    if not found or not re.search(r"\bhow\b|number of", question, re.I) or not read_number(gold):
-        return answer
-    words, asked, nouns = (
-        re.findall(r"[a-z'-]+", text.lower())
-        for text in (found[2], question, count[1] if count and count[1] else question)
-    )
-    while len(words) > 1 and words[-1] in _TAIL and words[-1] in asked:
-        words.pop()
-    head = words[words.index("of") - 1] if "of" in words[1:] else words[-1]
-    ends = head in {*nouns, *(noun.removesuffix("s") for noun in nouns)}
-    return found[1] if ends and {*words[:-1]} <= {*asked} - _NO_WORDS - UNITS else answer
-
-
-def _tuple_of(formula: str) -> tuple[str, ...]:
+def _tuple_of(part: Part) -> tuple[str, ...]:
     """Return the names in (x, y); nothing if it is none."""
-    part = parse(formula)
     names = part.kind == "()" and len(part.parts) > 1 and all(map(is_name, part.parts))
     return tuple(spaceless(each.text) for each in part.parts) if names else ()
 
 
-def _asked(problem: str) -> tuple[tuple[str, ...], bool]:
-    """Return the formulas behind "find" with only a noun between, and whether one is (x, y)."""
-    found, asking = list[str](), False
-    for piece in _PIECE.finditer(problem):
-        ends = not re.match(r"-|\w", problem[piece.end() :])  # unlike the $n$-th
-        if (piece["formula"] or piece["name"]) and ends:
-            found += [normal_form(_inside((*piece.groups()[2:6], piece["name"])))] * asking
-        elif not piece["noun"]:
-            asking = bool(piece["ask"])
-    parts = [parse(each) for each in found]
-    many = [each.parts if each.kind in ("()", "list") else (each,) for each in parts]
-    names = tuple(spaceless(each.text) for members in many for each in members)
-    return names, any(map(_tuple_of, found))
-
-
 NOTHING_SAID = Said()
-
-
-@lru_cache(maxsize=1024)
-def options_of(problem: str) -> dict[str, str]:
-    r"""Return the normal form of each option of a problem.
-
-    >>> options_of(r"Which? $\textbf{(A) }x=0\qquad \textbf{(B)}\ 1$")
-    {'A': 'x=0', 'B': '1'}
-    """
-    text = _FONT_OF_OPTION.sub(r" \1 ", problem)
-    found = [*_OPTION.finditer(text)]
-    letters = "".join(each[1] or each[2] for each in found)
-    at = letters.rfind("AB")
-    if at < 0:
-        return {}
-    ends = [each.start() for each in found[at + 1 :]] + [len(text)]
-    options = zip("ABCDEFGHIJ", letters[at:], found[at:], ends, strict=False)
-    texts = (
-        (letter, text[each.end() : end]) for name, letter, each, end in options if name == letter
-    )
-    return {
-        letter: normal_form(_AROUND.sub("", _AROUND.sub("", behind).partition("\n")[0]))
-        for letter, behind in texts
-    }
 
 
 def is_asked(name: Part, problem: str) -> bool:
@@ -481,18 +255,27 @@ def is_asked(name: Part, problem: str) -> bool:
 def is_said(name: str, problem: str) -> bool:
     """Whether a question asks in words for what a name says: f'(x) for a derivative, "Radius".
 
-    >>> [is_said(name, "Find the radius.") for name in ("Radius", "f'(x)", "Area")]
+    >>> problem = "Find the radius of the circle."
+    >>> [is_said(name, problem) for name in ("Radius", "f'(x)", "Circle")]
     [True, False, False]
     """
-    question = question_of(problem)
-    if re.fullmatch(r"[A-Za-z]{3,}(?: [A-Za-z]+)*", name):
-        known = {*re.findall("[a-z]+", FORMULA.sub(" ", question).lower())} | _ALWAYS
-        return {*name.lower().split()} <= known
-    key = spaceless(name)
-    return any(
-        re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
-        for written, words in _SAID_BY
-    )
+    question, key = question_of(problem), spaceless(name)
+    if not re.fullmatch(r"[A-Za-z]{3,}(?: [A-Za-z]+)*", name):
+        return any(
+            re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
+            for written, words in _SAID_BY
+        )
+    words, head = name.lower().split(), _head(question).split()
+    ends = {*head[-1:], quantity_of(problem) or kind_of(problem)} | _EXTREME_WORDS & {*head}
+    differs = {"more", "fewer", "less"} & {*head} <= {*words}
+    known = {*words} <= {*head} | ends | _ALWAYS
+    return {*words} <= _ALWAYS or (known and differs and words[-1] in ends)
+
+
+def _head(question: str) -> str:
+    """Return the words between what asks and a preposition: "radius" of "Find the radius of"."""
+    found = _HEAD.match(question)
+    return found[1].lower() if found else ""
 
 
 def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> bool:
@@ -513,9 +296,21 @@ def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> 
             and (letters[0] in asked if asked else _stands(letters[0], problem))
         )
         return bool(letters and problem and not known)
+    if _gives_all_to_one(gold, answer, {*said(problem).asked}):
+        return True
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem, lone=False) for each in answer.parts)
     return is_named(answer) and is_other_name(spaceless(answer.parts[0].text), problem, lone)
+
+
+def _gives_all_to_one(gold: Part, answer: Part, asked: set[str]) -> bool:
+    """Whether one of several letters has all values: x = 1, 2 or x = (1, 2) for x and y."""
+    first, *others = answer.parts if answer.kind == "list" else (answer,)
+    if not is_named(first) or any(map(is_named, others)):
+        return False
+    name, value = first.parts[:2]
+    whole = len(asked) == len(gold.parts) > 1 and (others or value.kind == "()")
+    return bool(whole) and spaceless(name.text) in asked
 
 
 def _is_of_the_other(letter: str, problem: str) -> bool:
@@ -531,27 +326,50 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
     >>> [is_other_name(name, problem) for name in ("AB", "perimeter", "area", "S")]
     [True, True, False, False]
     """
-    question = question_of(problem)
-    if len(name) > 2 and name.isalpha() and not name.isupper() and problem:
-        return name.lower() not in _ALWAYS and name.lower() not in question.lower()
+    if _is_word(name) and problem:
+        return not is_said(name, problem)
     wanted = said(problem).asked
     names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
         fresh = lone and is_letter(name) and name not in ("e", "i") and not _stands(name, problem)
         return not (fresh or any(_may_be(_bare(name), _bare(each)) for each in names))
-    if _SEGMENT.match(name) and re.search(
-        r"\b(?:area|volume|perimeter|how many)\b", question, re.I
-    ):
-        return True
-    known = wanted and _stands(name, problem) and not any(map(_RELATION.search, wanted))
-    return bool(known or _is_given(name, problem))
+    quantity = quantity_of(problem)
+    if quantity and _SEGMENT.match(name) and not _OF_SEGMENTS.match(quantity):
+        return all(re.search(rf"(?<![a-z]){point}(?![a-z])", problem) for point in name[:2])
+    known = quantity or (wanted and not _is_relation(wanted[-1]))
+    base = name.partition("_")[0]
+    stands = _stands(base, problem) and not (quantity and _is_called(base, quantity, problem))
+    return bool((known and stands) or _is_given(name, problem))
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name is a word, and no letters of points."""
+    return len(name) > 2 and name.isalpha() and not name.isupper()
+
+
+def _is_relation(formula: str) -> bool:
+    """Whether a formula is an equation, and not only the index of a sum."""
+    return _RELATION.search(re.sub(r"\{[^{}]*\}", "", formula)) is not None
+
+
+def _is_called(name: str, quantity: str, problem: str) -> bool:
+    """Whether a problem says that a name is the quantity that it asks for: "the radius $r$"."""
+    letter = rf"(?<![\w\\]){_written(name)}(?![\w(])"
+    said_of = rf"{letter}\W{{0,4}}(?:be|denotes?|is|represents?)\s+(?:the|an?)\s+(?:\w+\s+)?"
+    called = f"{said_of}{re.escape(quantity)}"
+    if quantity != "number":
+        called += rf"|\b{re.escape(quantity)}\W{{1,4}}{letter}"
+    return re.search(called, problem, re.IGNORECASE) is not None
 
 
 def leads_to_another(gold: Part, name: str, problem: str) -> bool:
     """Whether a known name before a box is not the one asked for: y = [5] to "find x"."""
+    if _is_word(name):
+        stands = re.search(rf"\b{name}\b", problem, re.IGNORECASE)
+        return bool(stands) and kind_of(name) != kind_of(problem) and not is_said(name, problem)
     part = parse(f"{name}=0")
-    known = problem and is_named(part) and (_stands(name, problem) or re.search(r"\(\d", name))
-    return bool(known) and names_another(gold, part, problem)
+    known = _stands(name, problem) or re.search(r"\(\d", name) or _SEGMENT.match(name)
+    return bool(problem and is_named(part) and known) and names_another(gold, part, problem)
 
 
 def _is_given(name: str, problem: str) -> bool:
@@ -565,69 +383,8 @@ def _written(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", r"\\s*", re.escape(name))
 
 
-@lru_cache(maxsize=1024)
-def question_of(problem: str) -> str:
-    """Return what a problem asks, without conditions, and all that stands behind it.
-
-    >>> question_of("If 20% of 50 are gone, how many are left? Give a number.")
-    'how many are left? Give a number.'
-    """
-    sentences = _SENTENCE.split(problem.strip())
-    numbered = [*enumerate(sentences)]
-    for asks, order in zip(_QUESTIONS, (reversed(numbered), numbered), strict=True):
-        for at, sentence in order:
-            if found := asks.search(sentence):
-                start = 0 if _IN.match(sentence[: found.start()]) else found.start()
-                asked = _GIVEN.sub("", sentence[start:])
-                return " ".join([asked, *sentences[at + 1 :]])
-    return problem
-
-
-def unsaid_mark(gold: str, answer: str, problem: str) -> str:
-    r"""Return a sign that an answer has, and neither the gold nor the problem; or "".
-
-    >>> [unsaid_mark("5", "5%", said) for said in ("How many?", "Which percentage?")]
-    ['%', '']
-    """
-    signs = (sign for sign in _SIGNS if sign in answer and sign not in gold)
-    return next((sign for sign in signs if not _asks_for_sign(sign, gold, problem)), "")
-
-
-def _asks_for_sign(sign: str, gold: str, problem: str) -> bool:
-    """Whether the gold says that a sign is meant, or the question asks for what it measures."""
-    said_so, question = re.compile(_SIGNS[sign], re.DOTALL), question_of(problem)
-    text = said_of_marks(problem)
-    if said_so.search(gold):
-        return True
-    if sign == "°" and re.search(r"\b(?:ratio|fraction|percent|probability)", question):
-        return False
-    if sign == "%":
-        return said_so.search(_AMOUNT.sub(" ", text)) is not None
-    if sign != "°":
-        return said_so.search(text) is not None and not _PURE.search(question)
-    bare = re.sub(r"\\(?:sin|cos|tan)(?!\^\{?-)", " ", _AMOUNT.sub(" ", question))
-    asked = said(problem).asked
-    of_angles = all(map(_ANGLE.match, asked))
-    return said_so.search(text if of_angles else bare) is not None
-
-
-def said_of_marks(problem: str) -> str:
-    """Return what in a problem may ask for a mark: a count has the marks of its noun only.
-
-    >>> said_of_marks("20% of 50 are gone. How many apples are left?")
-    'apples '
-    """
-    question = question_of(problem)
-    if count := _COUNT.search(question):
-        return count[1]
-    asked = said(problem).asked
-    if _MEASURE.search(question) or (asked and all(map(_SEGMENT.match, asked))):
-        return _AMOUNT.sub(" ", question)
-    return problem
-
-
 def _stands(name: str, problem: str) -> bool:
-    found = rf"(?<![A-Za-z\\]){_written(name)}(?![A-Za-z(])"
+    found = rf"(?<![A-Za-z\\]){_written(name)}(?![A-Za-z])"
     return re.search(found, normal_form(problem)) is not None
 
 
@@ -643,72 +400,3 @@ def _bare(name: str) -> str:
     """Return a name without what says what it is: A of m∠A, AB of a segment BA."""
     bare = _KIND.sub("", name)
     return "".join(sorted(bare)) if re.fullmatch("[A-Z]{2}", bare) else bare
-
-
-def problem_of(prompt: object) -> str:
-    r"""Return the text of a problem: of the last message of a user, behind few-shot examples.
-
-    >>> problem_of("Problem: 1+1\nSolution: 2\n\nProblem: 1+2\nSolution:").strip()
-    '1+2\nSolution:'
-    >>> problem_of([{"role": "user", "content": "1+2"}, {"role": "assistant", "content": "So"}])
-    '1+2'
-    """
-    if isinstance(prompt, str):
-        text = _without_examples(prompt)
-        return text if len(text) <= MAX_LENGTH else text[-MAX_LENGTH:].partition("\n")[2]
-    given = prompt if isinstance(prompt, list | tuple) else []
-    asked: list[str] = []
-    for each in given:
-        if isinstance(each, Mapping):
-            text, is_reply = text_of(each, "\n"), each.get("role") == "assistant"
-            asked = [] if is_reply and _ANSWERED.search(text) else [*asked, text * (not is_reply)]
-    return problem_of("\n".join(filter(None, asked)))
-
-
-def text_of(message: object, joint: str = "") -> str:
-    """Return plain text, or the text of a message without its other blocks."""
-    content = message.get("content") if isinstance(message, Mapping) else message
-    blocks = content if isinstance(content, list | tuple) else [content]
-    texts = (_of_block(each) for each in blocks)
-    return joint.join(each for each in texts if isinstance(each, str))
-
-
-def _of_block(block: object) -> object:
-    is_text = isinstance(block, Mapping) and block.get("type", "text") == "text"
-    return block.get("text") if is_text else block  # type: ignore[attr-defined]
-
-
-def _without_examples(prompt: str) -> str:
-    """Return what is behind the last example, which has a heading and an answer."""
-    found = list(_EXAMPLE.finditer(prompt))
-    for one, other in reversed([*pairwise(found)]):
-        if _ANSWERED.search(prompt[one.end() : other.start()]):
-            return prompt[other.end() :]
-    return prompt
-
-
-def stem_of(problem: str) -> str:
-    """Return what a problem gives: no options, and nothing if it asks "which of A and B"."""
-    if _CHOOSE.search(problem):
-        return ""
-    return problem[: found.start()] if (found := _OPTIONS.search(problem)) else problem
-
-
-@lru_cache(maxsize=1024)
-def formulas_of(problem: str) -> tuple[Part, ...]:
-    """Return the formulas of a problem, those in no dollar signs too, each also by its lines."""
-    text = _ENVIRONMENT.sub(" ; ", FORMULA.sub(" ; ", problem))
-    plain = [each.rstrip(".,:;?") for each in _PLAIN.findall(text)]
-    found = [each for each in plain if not _NO_FORMULA.search(each)] + _marked(problem)
-    found += [each.rstrip("=_? ") for each in found if each.rstrip("_? ").endswith("=")]
-    pieces = dict.fromkeys(piece for each in found for piece in (each, *_SIDES.split(each)))
-    return tuple(parse(normal_form(each)) for each in [*pieces][-MAX_FORMULAS:])
-
-
-def _marked(problem: str) -> list[str]:
-    """Return the formulas between dollar signs, or in LaTeX's brackets."""
-    return [_inside(each.groups()) for each in FORMULA.finditer(problem)][-MAX_FORMULAS:]
-
-
-def _inside(groups: Sequence[str | None]) -> str:
-    return next(filter(None, groups), "")

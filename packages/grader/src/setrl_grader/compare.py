@@ -332,7 +332,13 @@ class _Comparison:
             return gold.ordered
         bare = not any(each.kind in ("()", "relation") for each in gold.items)
         asked = values > 1 and len(names) == values == len({*names}) and bare
-        return self.about.in_order or asked
+        return self.about.in_order or asked or self._has_extremes(gold.items)
+
+    def _has_extremes(self, gold: tuple[Part, ...]) -> bool:
+        """Whether a gold is the smallest and the largest, in the order in which they are asked."""
+        found = [read_number(each.text) for each in gold]
+        rises = len(found) == 2 and found[0] and found[1] and found[0].value < found[1].value
+        return self.about.rises is not None and rises is self.about.rises
 
     def items(self, gold: Part, answer: Part) -> Finding:
         """Compare two items: without their names, units and currencies, then by their kind."""

@@ -34,6 +34,7 @@ SENTENCES = {  # rule → the sentences for equal and for different
         "{answer} and {gold} are not the same set of real numbers",
     ),
     "unit": ("", "{answer} has another unit than {gold}, and units are not converted"),
+    "around": ("", "it is not known what {0} says there, before or behind the box"),
     "names": ("", "{answer} names something else than {gold}"),
     "brackets": ("", "{answer} has another kind of brackets than {gold}"),
     "joints": ("", '{answer} and {gold} differ in "and" and "or"'),

@@ -20,12 +20,12 @@ from functools import lru_cache
 from itertools import chain
 from math import gcd, inf, prod
 
-from setrl_grader.asked import formulas_of
 from setrl_grader.expanded import NOTHING, Base, expanded, frozen, primes_of
 from setrl_grader.marks import MARKS
 from setrl_grader.names import is_named, value_of
 from setrl_grader.normal_form import spaceless
 from setrl_grader.numbers import literal
+from setrl_grader.problem import formulas_of
 from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of, walk, whole
 
 _RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}

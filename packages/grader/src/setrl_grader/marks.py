@@ -70,6 +70,7 @@ def _time(found: re.Match[str]) -> tuple[int, int, int, str]:
 
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _BASES = {word: str(base) for base, word in enumerate(_NUMERALS, 2)} | {"sixteen": "16"}
+NUMERALS = {"zero": "0", "one": "1"} | _BASES
 MARKS = {
     "a number in a base": Mark(
         re.compile(r"(-?)\(?([0-9A-F.]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\w))\Z"),

@@ -14,19 +14,11 @@ from setrl_grader.algebra import same_statement
 from setrl_grader.asked import (
     NOTHING_SAID,
     Said,
-    asked_scales,
-    asked_units,
     is_asked,
     is_said,
     leads_to_another,
     names_another,
-    options_of,
-    problem_of,
     said,
-    stem_of,
-    unsaid_mark,
-    without_base,
-    without_noun,
 )
 from setrl_grader.budget import STEPS, BudgetError, budget
 from setrl_grader.compare import compare, refusal
@@ -40,14 +32,22 @@ from setrl_grader.forms import (
 )
 from setrl_grader.grades import Grade, GradeCounts, Grader, Reason, check_lengths, guarded
 from setrl_grader.grammar import open_readings, parse, parse_with, readings, told
-from setrl_grader.marks import choice_of, is_value
+from setrl_grader.marks import NUMERALS, choice_of, is_value
+from setrl_grader.measures import (
+    asked_scales,
+    asked_units,
+    in_degrees,
+    unsaid_mark,
+    without_base,
+    without_noun,
+)
 from setrl_grader.modular import equal_rational
-from setrl_grader.names import are_points, is_name, is_named, turned, value_of
+from setrl_grader.names import are_points, is_letter, is_name, is_named, turned, value_of
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
+from setrl_grader.problem import options_of, problem_of, stem_of
 from setrl_grader.stated import (
-    SCALES_AT_BOX,
     FinalBoxes,
     Gold,
     after_thinking,
@@ -55,12 +55,10 @@ from setrl_grader.stated import (
     final_boxes,
     gold_answer,
     gold_problem,
-    is_taken_back,
     type_of,
 )
 from setrl_grader.trees import Part, Tree, exact_value, has, has_modulus, letters_of
 from setrl_grader.units import (
-    UNITS,
     one_name,
     split_currency,
     split_money,
@@ -70,7 +68,7 @@ from setrl_grader.units import (
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|(?:for|where) (?:all|every|any|each) ?"
+    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|only|(?:for|where) (?:all|every|any|each) ?"
     r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
 _DOMAIN = re.compile(
@@ -83,10 +81,10 @@ _FOR_ALL = re.compile(
     r"((?:\W+\w+){1,4})",
     re.IGNORECASE,
 )
-_DENIES = re.compile(r"no|not|never|none|cannot|impossible|nor|neither|nobody|nothing|.*n't")
+_DENIES = re.compile(r"no|not|false|never|none|cannot|impossible|nor|neither|nobody|nothing|.*n't")
 _BARE_WORDS = re.compile(
     r"it|its|they|he|she|we|this|that|these|those|there|such|so|always|is|are|was|were|do"
-    r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true|false"
+    r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true"
     r"|possible|in|general|the|a|an|any"
 )
 _DOUBTS = re.compile(
@@ -95,8 +93,11 @@ _DOUBTS = re.compile(
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
 _IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
-_BOUND = re.compile(r"(?:\\[gl]e(?:q|qslant)?|[≤≥])\s*\Z")
-_EXTREME = re.compile(r"min|max|least|greatest|small|larg|most|bound|best|range|inequal", re.I)
+_BOUND = re.compile(r"(?:(\\ge|≥)|\\le|≤)(?:q|qslant)?\s*\Z")
+_EXTREMES = (  # that have such a bound
+    re.compile(r"min|least|small|low|range|inequal", re.I),
+    re.compile(r"max|most|greatest|larg|high|range|inequal", re.I),
+)
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
 
@@ -211,22 +212,27 @@ class MathGrader(Grader):
             return Grade(Reason.BAD_GOLD, None if isinstance(answer, Reason) else answer)
         written = turned(normal_form(stated), kind)
         gold_form = turned(_exact(written, kind, problem=problem), kind)
-        answer = self.read(text, "".join(_CONSTANTS.findall(gold_form)), kind)
+        letters, unit = "".join(_CONSTANTS.findall(gold_form)), split_unit(gold_form)[1]
+        answer = self.read(text, letters, kind, problem, with_unit=bool(problem or unit))
         boxes = final_boxes(after_thinking(text) or "")
         if answer == Reason.SEVERAL_BOXES:
             answer = _listed(boxes, gold_form) or answer
+        if answer == Reason.NO_ANSWER:
+            strange = boxes.around(problem).strange
+            found = Finding(False, "around", gold_form, detail=(strange,))
+            return Grade(Reason.NO_ANSWER, finding=found)
         if isinstance(answer, Reason):
             return Grade(answer)
         if why := _said_around(gold_form, answer, boxes, problem):
             return Grade(Reason.DIFFERENT, answer, Finding(False, why, gold_form, answer))
-        answer = _scaled(answer, boxes.suffix, gold_form + asked_scales(problem))
+        answer = _without_scale(gold_form, answer, problem)
         if same_text(answer, written):
             found = Finding(True, "same text", gold_form, answer)
             return Grade(Reason.EQUAL, answer, found)
         if damage(answer) and not choice_of(answer):
             return Grade(Reason.UNPARSABLE, answer)
         answer = _one_value(
-            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form)
+            gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form), problem
         )
         answer = _without_sum(gold_form, answer, problem)
         chosen = _chosen(gold_form, answer, options_of(problem))
@@ -234,6 +240,8 @@ class MathGrader(Grader):
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
         answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
+        answer = NUMERALS.get(answer, answer) if problem and read_number(gold_form) else answer
+        gold_form = in_degrees(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
         about = said(problem)
@@ -282,11 +290,19 @@ class MathGrader(Grader):
         asked = asked or (form and _asks_for_form(gold, problem, self.relative_tolerance, kind))
         return Reason.UNEVALUATED if asked else Reason.EQUAL
 
-    def read(self, text: str, letters: str = "", kind: str = "") -> str | Reason:
+    def read(
+        self,
+        text: str,
+        letters: str = "",
+        kind: str = "",
+        problem: str = "",
+        with_unit: bool = False,
+    ) -> str | Reason:
         """Return the normal form of a sample's answer, or the reason why it has no answer.
 
         In the syntax of Python, I and E are constants unless they are among `letters`. The type
-        that a gold declares, `kind`, settles how numbers are read.
+        that a gold declares, `kind`, settles how numbers are read. A unit behind the box is part
+        of the answer where somebody can know which one is right.
         """
         thought = after_thinking(text)
         if thought is None:
@@ -296,12 +312,14 @@ class MathGrader(Grader):
             return Reason.CUT_OFF if boxes.cut_off else Reason.NO_BOX
         if max(map(len, boxes.answers)) > self.max_length:
             return Reason.TOO_LONG
-        if is_taken_back(thought, boxes):
+        around = boxes.around(problem)
+        if around.strange:
             return Reason.NO_ANSWER
-        forms = [turned(normal_form(answer, letters), kind) for answer in boxes.answers]
-        if len(set(map(spaceless, forms))) > 1:
+        forms = {spaceless(turned(normal_form(each, letters), kind)) for each in boxes.answers}
+        if len(forms) > 1:
             return Reason.SEVERAL_BOXES
-        return forms[-1] or Reason.NO_BOX
+        whole = f"{around.before}{boxes.answers[-1]}{around.behind}{around.unit * with_unit}"
+        return turned(normal_form(whole, letters), kind) or Reason.NO_BOX
 
     def _after_grading(self, answer: str, kind: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
@@ -411,13 +429,14 @@ def _without_sum(gold: str, answer: str, problem: str) -> str:
     if (part.kind, part.marks) != ("relation", "=") or parse(gold).kind == "relation":
         return answer
     name, value = part.parts
-    if is_asked(name, problem) or (problem and is_said(name.text, problem)):
+    asked = is_asked(name, problem) and not is_name(name)
+    if asked or (problem and is_said(name.text, problem)):
         return value.text
     is_sum = not problem and re.match(r"[a-s](?:\+[a-s]){1,4}\Z", spaceless(name.text))
     return value.text if is_sum and read_number(gold) and read_number(value.text) else answer
 
 
-def _one_value(gold: str, answer: str) -> str:
+def _one_value(gold: str, answer: str, problem: str = "") -> str:
     r"""Return one of several constants that are all equal: in the gold's notation, or the last.
 
     >>> _one_value("145", r"x=\frac{290}{2}=145"), _one_value("2", "1+1=3")
@@ -425,12 +444,20 @@ def _one_value(gold: str, answer: str) -> str:
     """
     part, right = parse(answer, gold), parse(gold)
     chain = part.kind == "relation" and {*part.marks.split()} == {"="}
-    named = chain and is_name(part.parts[0])
+    named = chain and (is_name(part.parts[0]) or is_asked(part.parts[0], problem))
     sides = part.parts[named:] if chain or (part.kind, part.marks) == ("list", "or") else ()
     trees = [each.parts[0].tree if each.kind == "percent" else each.tree for each in sides]
     constants = all(
         tree and not (letters_of(tree) or has(tree, {"apply", "word"})) for tree in trees
     )
+    letters, last = part.parts[:-1], part.parts[-1:]
+    if (
+        chain
+        and len(letters) > 1
+        and right.kind == "()"
+        and all(is_letter(each.text) for each in letters)
+    ):
+        return ", ".join(f"{each.text}={last[0].text}" for each in letters)
     if len(sides) < 2 or not constants or value_of(right).kind in ("relation", "list", "text"):
         return answer
     values = {each.tree and exact_value(each.tree, {}) for each in sides}  # 15·23 may be a size
@@ -482,13 +509,20 @@ def _first_word(gold: str, answer: str, problem: str = "") -> str:
         return answer
     words, known = (re.findall("[a-z']+", text.lower()) for text in (found[1], problem))
     known = [ending for word in known for ending in (word, f"{word}s")] if problem else words
-    if words[:1] and words[0] in ("because", "since", "as"):
-        return answer if _DOUBTS.search(found[1]) else gold
+    if reason := re.match(r"(?:because|since|as)\s(.*)", found[1], re.DOTALL):
+        return gold if _is_true(parse(reason[1])) else answer
     left = [word for word in words if not (word in known or _BARE_WORDS.fullmatch(word))]
     denies = any(map(_DENIES.fullmatch, words))
     same = denies == (gold.lower() in ("no", "false")) and not re.search(r"\d", found[1])
     left = [word for word in left if not _DENIES.fullmatch(word)]
     return gold if words and same and not (left or _DOUBTS.search(found[1])) else answer
+
+
+def _is_true(reason: Part) -> bool:
+    """Whether a reason is an equation between numbers, and true; what words say is not judged."""
+    sides = [each.text for each in reason.parts]
+    equation = (reason.kind, reason.marks, len(sides)) == ("relation", "=", 2)
+    return equation and bool(judged(*sides, 0, False, True).equal)
 
 
 def _changed(form: str) -> list[str]:
@@ -512,40 +546,30 @@ def _changed(form: str) -> list[str]:
 
 
 def _said_around(gold: str, answer: str, boxes: FinalBoxes, problem: str) -> str | None:
-    """Return the rule by which the name, the sign or the unit at a box is another one."""
+    """Return the rule by which the name or the sign before a box, or the unit, is another one."""
     name = spaceless(normal_form(boxes.names[0])) if len(boxes.answers) == 1 else ""
     if name and leads_to_another(parse(gold), name, problem):
         return "names"
-    if problem and _BOUND.search(boxes.before) and not _EXTREME.search(problem):
-        return "relation"
-    own, inside = (split_currency(text)[1] or split_unit(text)[1] for text in (gold, answer))
-    behind = boxes.suffix if boxes.suffix in UNITS - {"in"} else ""
-    asked = asked_units(problem) if not behind else said(problem).units - {"unit"}
-    known = {one_name(own)} if own and behind else asked if not own else frozenset[str]()
-    given = _parts_of(one_name(behind or inside))
-    return (
-        "unit"
-        if known and given and given.isdisjoint(set().union(*map(_parts_of, known)))
-        else None
+    own, unit = (
+        one_name(split_currency(text)[1] or split_unit(text)[1]) for text in (gold, answer)
     )
+    asked = asked_units(problem)
+    if unit and asked and not own and {unit, unit.partition("/")[0]}.isdisjoint(asked):
+        return "unit"
+    bound = _BOUND.search(boxes.before)
+    extremes = _EXTREMES[bound[1] is None] if bound and problem else None
+    return "relation" if extremes and not extremes.search(problem) else None
 
 
-def _parts_of(unit: str) -> set[str]:
-    return {*re.split(r"[/^·]", unit)} - {""}
+def _without_scale(gold: str, answer: str, problem: str) -> str:
+    """Return a number without the scale in which the problem asks for it.
 
-
-def _scaled(answer: str, suffix: str, known: str) -> str:
-    """Return an answer with the mark or the scale behind its box.
-
-    >>> [_scaled("4", suffix, "thousands") for suffix in ("million", "thousand", "%", "_{5", "cm")]
-    ['4 million', '4', '4%', '4_{5}', '4']
+    >>> _without_scale("4", "4 million", "How many millions?")
+    '4'
     """
-    if suffix in SCALES_AT_BOX:
-        return answer if suffix in known else f"{answer} {suffix}"
-    if suffix.startswith("_"):
-        return f"{answer}_{{{suffix.lstrip('_{')}}}"
-    mark = "%" if suffix in (r"\%", "%", "percent") else "" if suffix.isalpha() else suffix and "°"
-    return answer.removesuffix(mark) + mark
+    found = re.match(r"(.*\d)\s+(dozen|[a-z]+d|[bmtr]*illion)s?\b(.*)", answer)
+    asked = found and found[2] in asked_scales(problem) and found[2] not in gold
+    return f"{found[1]}{found[3]}" if found and asked else answer
 
 
 def _listed(boxes: FinalBoxes, gold: str) -> str | None:

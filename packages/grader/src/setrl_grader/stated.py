@@ -11,12 +11,12 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Real
 from typing import Literal, get_args
 
+from setrl_grader.around import BOXED, MAX_BEHIND, MAX_LEAD, Around, around, is_bound
 from setrl_grader.normal_form import normal_form
 from setrl_grader.tokens import balanced
 
@@ -30,47 +30,7 @@ _CONNECTING = re.compile(
     r"|\\text(?:\s*\{[\s,]*(?:and|or)?[\s,]*\})?)*"
     r"(?:[a-zA-Z]\w?(?:_\{?\w\}?|\(\w+\))?\s*=\s*)?"
 )
-_MARKS = r"\\?%|°|\^\s*\{?\s*(?:\\circ|°)|\\degree"
-_GAP = r"(?:[\s~]|\\[,;:! ]|\\q?quad(?![a-zA-Z]))"
-_DRESSING = (  # between a box and what leads to it
-    rf"(?:{_GAP}|[{{*_\"'`“‘&]|</?[a-zA-Z][\w-]*>|(?:(?<=\n)|\A)(?:>|[-*+•]|\(?\w[.)])[ \t]+"
-    r"|\\(?:(?:text|math)[a-z]*|bf|it|rm|underline|displaystyle|left|right|[bB]igg?[lr]?"
-    r"|(?:text)?color\s*\{\w*\}|large|Large|huge|Huge)(?![a-zA-Z]))*"
-)
-_ARROWS = (
-    r"(?:\\(?:(?:Right|right|Longright|longright|Leftright)arrow|implies|iff|to|therefore|equiv"
-    r"|approx|simeq|[lc]?dots)(?![a-zA-Z])|[=≈→⇒⟹∴…])"
-)
-_OTHER_SIGN = r"[^\x00-\x7f−–±∓√×·÷≠²³½¼¾π°]"  # of another script
-_LEADS_TO_BOX = re.compile(  # a relation, a clause, a word, a currency, or the formula begins
-    rf"(?:\A|[$\n]|\\[(\[)\]\\]|(?<!!)(?<!\\not){_ARROWS}|[-=]>|(?<!\\)[:,;?]|(?<!\d)\.|\.(?=\s)"
-    r"|[a-zA-Z][!)](?=\s)|\\(?:in|[lg]e(?:q|qslant)?|colon)(?![a-zA-Z])|\\?[$€£¥₹]"
-    rf"|(?<![\\a-zA-Z])(?:[a-zA-Z'-]*[a-zA-Z]{{2}}|a)|{_OTHER_SIGN}|(?:\A|\s)\}}"
-    rf"|\\(?:text|math|mbox|end|tag|boxed|fbox)[a-z]*\s*\{{[^{{}}]*\}}){_DRESSING}\Z"
-)
-_CHANGES_BOX = re.compile(  # words and signs that make another number of it
-    r"(?:\b(?:minus|negative|plus|times|twice|thrice|double|triple|half|than)\b"
-    r"|\b(?:half|roots?|square|cube|divisors?|multiples?|power|reciprocal|inverse|opposite) of"
-    r"|(?<=[^\n])-|-(?![ \t])|[−–+±√×·÷^≠]|\\(?:pm|mp|cdot|times|neq?|[lg]t)(?![a-zA-Z]))"
-    rf"\s*\}}?(?:\$|\\[(\[]|{_DRESSING[:-1]})*\Z",
-    re.IGNORECASE,
-)
-_MAY_FOLLOW = re.compile(  # the end of the formula, a clause, words, a mark or a unit
-    r"(?!\s*(?:\$|\\\))?,?\s*or\s+(?:\$|\\\()?\s*[a-zA-Z]\s*=\s*-?\d)"
-    rf"{_GAP}*(?:\Z|\n\s*\n|[$}}&\"'`’”\]|#),;:?]|\.(?!\d)|\\[()\[\]\\]|!(?=\s*\Z|\s*\n|\s+[A-Z])"
-    r"|\*\*|\*(?!\s*[\d\\(])|(?<=\s)\(|\{\s*(?:\Z|\})|-[a-zA-Z]{3}|[-–—]\s+[a-zA-Z]{2}|—"
-    rf"|</|/\s*(?:[a-zA-Z]{{2}}|\\text|\\mathrm)|{_OTHER_SIGN}|{_ARROWS}|[a-zA-Z]{{2}}"
-    r"|(?<=\s)[mgshlL]\b|[a-zA-Z](?!\s*(?:\$|\\\)|[-+*/^=]))"
-    r"|\\(?:text|math|mbox|rm|end|begin|tag|label|nonumber|right|left|blacksquare|square|Box|qed"
-    r"|checkmark|boxed|fbox|par|newline|[vh](?:space|fill)|because|color|(?:small|med|big)skip)"
-    rf"|_(?!\{{?[a-zA-Z])|{_MARKS})"
-)
 _LEFT = re.compile(r"(?:\A|[$\n,;]|\\[(\[]|\band )\s*([^$\n,;=<>]{1,40}?)\s*=\s*\Z")
-SCALES_AT_BOX = ("dozen", "hundred", "thousand", "million", "billion")
-_SUFFIX = re.compile(
-    rf"{_GAP}*(?:\$|\\\))?{_GAP}*(?:({_MARKS}|_\{{?\d+)|(?:\\(?:text|mathrm)\s*\{{\s*)?"
-    r"([a-zA-Z]{2,})\b|\\(?:text|mathrm)\s*\{\s*([a-zA-Z])\b)"
-)
 _LEADS = re.compile(r"\banswer\b[^\n\\]*\n?(?:\\\()?\\[a-z]+\s*\{?\Z", re.IGNORECASE)
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|wrong|incorrect|mistake|error|correct\w*|recheck|check|instead|no)\b",
@@ -79,7 +39,6 @@ _CORRECTS = re.compile(
 _LONGEST_GAP = 200
 MAX_BOXES = 16
 Place = Literal["marked", "prose", "end"]
-MAX_LEAD = 300  # characters before an answer that are read
 _THINK_END = "</think>"
 HOPE = re.compile(r"\bI hope it is correct\b")  # the end that Minerva's prompt asks for
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
@@ -138,9 +97,8 @@ class FinalBoxes:
         cut_off: Whether a later box was opened but never closed.
         joined: Whether only punctuation, "and" or "or" is between them, as in a list.
         names: The left side of an equation whose right side is a box, for each.
-        before: What is before the last of them.
-        behind: What is behind it.
-        span: Where the last of them begins and ends in the text.
+        before: What is before the first of them, and between them.
+        behind: What is behind the last.
     """
 
     answers: tuple[str, ...]
@@ -149,13 +107,10 @@ class FinalBoxes:
     names: tuple[str, ...] = ()
     before: str = ""
     behind: str = ""
-    span: tuple[int, int] = (0, 0)
 
-    @property
-    def suffix(self) -> str:
-        """A mark, a base, a scale or a unit right behind the last box."""
-        found = _SUFFIX.match(self.behind)
-        return next(filter(None, found.groups()), "") if found else ""
+    def around(self, problem: str = "") -> Around:
+        """Return what stands around the last of them, and whether it may stand there."""
+        return around(self.before, self.answers[-1], self.behind, problem)
 
 
 def final_boxes(text: str) -> FinalBoxes:
@@ -178,14 +133,20 @@ def final_boxes(text: str) -> FinalBoxes:
     while first > earliest and _belong_together(text, *closed[first - 1 : first + 1]):
         first -= 1
     found = closed[first:]
-    if any(_is_bound(text, *each) for each in found):
-        return FinalBoxes((), cut_off=False)
     joined = all(_is_joint(text, end, start) for (_, end), (start, _) in pairwise(found))
+    sides = [_sides(text, *each) for each in found]
+    if any(is_bound("" if joined and at else one, other) for at, (one, other) in enumerate(sides)):
+        return FinalBoxes((), cut_off=False)
     answers = tuple(text[start:end] for start, end in found)
-    left = (_LEFT.search(_around(text, *each)[0]) for each in found)
+    left = (_LEFT.search(before) for before, _ in sides)
     names = tuple(each[1] if each else "" for each in left)
-    last = found[-1]
-    return FinalBoxes(answers, False, joined, names, *_around(text, *last), _span(text, *last))
+    between = (
+        ""
+        if joined
+        else BOXED.sub(" ", text[_ends(text, *found[0])[1] : _ends(text, *found[-1])[0]])
+    )
+    before = sides[0][0] + between * (len(found) > 1)
+    return FinalBoxes(answers, False, joined, names, before, sides[-1][1])
 
 
 def all_boxes(text: str) -> list[str]:
@@ -218,20 +179,13 @@ def _scan(text: str) -> tuple[list[tuple[int, int]], int]:
     return closed, max(open_at, default=-1)
 
 
-def _is_bound(text: str, start: int, end: int) -> bool:
-    r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
-    before, behind = _around(text, start, end)
-    leads = _LEADS_TO_BOX.search(before) and not _CHANGES_BOX.search(before)
-    return not (leads and _MAY_FOLLOW.match(behind))
-
-
-def _around(text: str, start: int, end: int) -> tuple[str, str]:
+def _sides(text: str, start: int, end: int) -> tuple[str, str]:
     """Return what is before and behind a box whose content has this span."""
-    begin, after = _span(text, start, end)
-    return text[max(begin - _LONGEST_GAP, 0) : begin], text[after : end + _LONGEST_GAP]
+    begin, after = _ends(text, start, end)
+    return text[max(begin - MAX_LEAD, 0) : begin], text[after:].rstrip()[: MAX_BEHIND + 1]
 
 
-def _span(text: str, start: int, end: int) -> tuple[int, int]:
+def _ends(text: str, start: int, end: int) -> tuple[int, int]:
     """Return where a box begins and ends whose content has this span."""
     return text.rfind("\\", 0, start), end + (text[end : end + 1] == "}")
 
@@ -284,72 +238,6 @@ def is_asserted(before: str) -> bool:
     return _OTHER_CLAUSE.search(clause) is None
 
 
-_LITTLE = (
-    r"(?:[\s$*:({\[]|\\[(\[]|\b(?:be|to|is|the|a|an|answer|value|equal|equals|exactly|actually)\b)*"
-)
-_DENIES = re.compile(  # right before a box, or before "answer is"
-    r"(?:\b(?:not|cannot|never|except|anything but|ruled? out|excluded?"
-    r"|(?:mistake|error) (?:is|would be)(?: to (?:answer|say|get))?)|n't)"
-    rf"{_LITTLE}\Z"
-    r"|\b(?:not(?! (?:hard|difficult))|never|false|wrong|incorrect|doubt\w*|unlikely|nobody)\b"
-    r".*\b(?:answer|value|result|solution)(?: of [^,.]*)?\s+"
-    r"(?:is|was|be|would be|could be|might be|must be)\b"
-    rf"{_LITTLE}\Z",
-    re.IGNORECASE,
-)
-_WRONG = (
-    r"(?:wrong|incorrect|false|mistaken|a mistake|an error"
-    r"|(?:not|never|n't|cannot)(?: be)? (?:\w+ )?(?:right|correct|true|answer|case))"
-)
-_TAKES_BACK = re.compile(  # behind a box
-    r"\A[\s$.,;*)]*(?:(?:is|was|are|can) ?(?:not|n't)\b|cannot)"
-    rf"|\b(?:this|that|it|which|above|(?:my|the|this|that) (?:answer|value|result)) ?"
-    rf"(?:is|was|'s|must be|seems|looks|has to be|can|is clearly|could)? ?{_WRONG}"
-    r"|\b(?:retract|disregard|scratch that|take (?:it|this|that) back|ignore (?:it|this|that)"
-    r"|leave the choice|correction(?=:)|no,? wait|I do(?: not|n't) know)\b",
-    re.IGNORECASE,
-)
-_STATES = re.compile(
-    r"(?:\banswer(?: is)?\s*(?::|is|must be|should be|equals|=)|\bso it (?:is|must be|should be))"
-    r"[\s:$*\\({\[]*(-?\d[\d,./]*)",
-    re.IGNORECASE,
-)
-_ROUNDS = re.compile(r"approx|\babout\b|\broughly\b|\bnearly\b|≈", re.IGNORECASE)
-_CONCLUDES = re.compile(r"(?:\A|[.!] )(?:so|thus|hence|therefore)\b.*", re.IGNORECASE)
-
-
-def is_taken_back(text: str, boxes: FinalBoxes) -> bool:
-    r"""Whether a text denies its last box, or states another number as the answer behind it.
-
-    A check may have other numbers, and a fraction may be said as a decimal.
-
-    >>> texts = r"It is \boxed{5}.", r"Not \boxed 5.", r"Not \boxed{5}, but $x_{5}$."
-    >>> texts += r"\boxed{5}. So 6 are left.", r"\boxed{5}. The sum is 6."
-    >>> [is_taken_back(text, final_boxes(text)) for text in texts]
-    [False, True, True, True, False]
-    """
-    answer, (begin, end) = boxes.answers[-1], boxes.span
-    before, behind = text[:begin], text[end:]
-    sentence = _CLAUSES.split(before[-MAX_LEAD:])[-1]
-    clause = re.split(r",\s|\band\b|(?<!anything )\bbut\b", sentence)[-1]
-    if _DENIES.search(clause) or _TAKES_BACK.search(behind[:MAX_LEAD]):
-        return True
-    said, stated = {*_numbers(answer)}, _STATES.findall(behind)[-1:]
-    last = behind.rstrip().rpartition("\n")[2][-MAX_LEAD:]
-    stated = stated or (_CONCLUDES.findall(last) if said and not _ROUNDS.search(last) else [])
-    numbers = [number for each in stated for number in _numbers(each)]
-    return bool(numbers) and said.isdisjoint(numbers)
-
-
-def _numbers(text: str) -> list[Fraction]:
-    """Return the numbers in a text, a fraction also as its value."""
-    plain = re.sub(r"\\[dt]?frac\s*\{(\d+)\}\s*\{(\d+)\}", r" \1/\2 ", text.replace("{,}", ""))
-    parts = re.findall(r"([0-9]{1,9})\s*/\s*(0*[1-9][0-9]{,8})", plain)
-    return [Fraction(each.replace(",", "")) for each in _NUMBER.findall(plain)] + [
-        Fraction(int(top), int(bottom)) for top, bottom in parts
-    ]
-
-
 @dataclass(frozen=True)
 class Stated:
     """What a sample states as its answer.
@@ -390,7 +278,7 @@ def stated_answer(text: str) -> Stated | None:
         return None
     boxes = final_boxes(after)
     if boxes.answers or boxes.cut_off:
-        same = len(set(boxes.answers)) == 1
+        same = len(set(boxes.answers)) == 1 and not boxes.around().strange
         behind = after.rpartition(boxes.answers[-1] or "}")[2] if same else ""
         return Stated(boxes.answers[-1], "marked", behind) if same else None
     if (tagged := _last_tagged(after)) is not None:

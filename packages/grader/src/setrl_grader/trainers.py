@@ -24,11 +24,11 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
-from setrl_grader.asked import FORMULA, text_of
 from setrl_grader.grades import Grade, Grader, Reason, check_lengths, guarded
 from setrl_grader.math_grader import MathGrader, grade, shared
 from setrl_grader.normal_form import normal_form
 from setrl_grader.plain import NumberGrader
+from setrl_grader.problem import FORMULA, text_of
 from setrl_grader.stated import (
     HOPE,
     Gold,

@@ -39,7 +39,7 @@ _OTHERS = """
     month months
     year years
     l L liter liters litre litres
-    ml mL
+    ml mL milliliter milliliters
     gallon gallons
     quart quarts
     pint pints
@@ -65,6 +65,7 @@ _OTHERS = """
     £
     ¥ yen
     ₹ rupees
+    ruble rubles rouble roubles
     cent cents
     degree degrees
     unit units
@@ -82,6 +83,8 @@ _ONE_NAME = {name: names[0] for names in _LINES for name in names}
 _SIGNS = "$€£¥₹"
 LENGTHS = frozenset(_LENGTHS.split())
 UNITS = frozenset(_ONE_NAME) - set(_SIGNS)
+NOUNS = frozenset(" ".join(_OTHERS.split("unit units\n")[1].splitlines()).split())
+"""Units that only count."""
 _POWERS = [  # how a power, or a quotient, is said → how it is written
     (re.compile(rf"(?:{said})\.?\s+([a-zA-Z]+)|([a-zA-Z]+)\s+{behind}"), rf"\1\2^{power}")
     for said, behind, power in (("square|sq", "squared", 2), ("cubic|cu", "cubed", 3))

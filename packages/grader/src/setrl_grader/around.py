@@ -1,0 +1,302 @@
+r"""What stands around a box: the sentence that leads to it, its end, and what the text says later.
+
+All three are judged by lists of what may stand there. A mark, a scale and a unit behind a box, and
+a currency before it, are part of the answer, and are judged as in the box.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from setrl_grader.asked import said
+from setrl_grader.problem import FORMULA
+from setrl_grader.units import NOUNS, UNITS
+from setrl_grader.words import (
+    CHANGES,
+    HEDGES,
+    INTRODUCES,
+    LEADS_NOWHERE,
+    LEADS_ON,
+    RELATIONS,
+    RETRACTS,
+    ROUGHLY,
+    SO,
+    TOKEN,
+    Words,
+    words_of,
+)
+
+MAX_LEAD = 600  # characters before a box that are read
+MAX_BEHIND = 4_000  # and behind it
+NEAR = Fraction(1, 20)  # how far from a number its rounded form may be
+BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{[^{}]*\}")
+_FONTS = re.compile(r"\\(?:text|math|mbox|operatorname)[a-z]*(?![a-zA-Z])")
+_DRESS = re.compile(  # what has no meaning
+    r"\\(?:text)?color\s*\{\w*\}|\\(?:tag|label|begin|end|[hv]space)\*?\s*\{(?!comment)[^{}]*\}"
+    r"|\\(?:bf|it|rm|underline|displaystyle|left|right|[bB]igg?[lr]?|large|Large|huge|Huge|q?quad|par"
+    r"|newline|nonumber|(?:small|med|big)skip|[vh]fill|blacksquare|square|Box|qed|checkmark)(?![a-zA-Z])"
+    r"|</?(?!s>|del|strike)[a-zA-Z][\w-]*>|\*\*|(?<=\s)[*_](?=[\\\w$])|(?<=[\w.])[*_](?=\s|\Z)"
+    r"|[{}&\"“”‘`■□✓]|(?<!~)~(?!~)|\\[,;:! ]|\\(?=\s)"
+)
+_HARMLESS = re.compile(
+    r"(?<=left )over\b"
+    r"|\b(?:square|cubic) (?=units?\b|c?m\b|km\b|(?:in|f[oe]+t|yard|mile|\w*met)\w*)"
+    r"|\bnot (?:hard|difficult)\b|\bno,"
+    r"|,? not -?\d+(?=\W*\Z)|\bI hope (?:it is correct|(?:this|that) helps)\b"
+    r"|\blet me know (?:if|whether) you have (?:any )?(?:further |more |other )?questions?\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^[^\S\n]*(?:>|[-*+•#]+|\(?\w[.)])[ \t]+", re.MULTILINE)
+_OPENING = re.compile(r"(?:\$+|\\[(\[])\s*\Z|[^\S\n]+\Z")
+_ENDED = re.compile(  # the sentence before; a line that ends with a word or ":" goes on
+    r"(?<!\bi\.e)(?<!\be\.g)[.!?;。](?=\s|\Z)|(?<![A-Za-z:,\s])[^\S\n]*\n|(?<=[A-Za-z])[^\S\n]*\n\s*\n(?=.*\w)"
+)
+_POINTS = frozenset(",()[].'’—?!;、。，")
+_COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
+_CURRENCY = re.compile(r"(\\\$|[€£¥₹])\s*(?:\$|\\\()?\s*\Z")
+_CLOSED = r"(?:\s*\$|\s*\\[)\]]|[^\S\n]|\*(?!\s*[\d\\(]))*"  # the end of a formula
+_NAMES = "|".join(sorted({*UNITS - NOUNS - {"in"}, "radians", "rad"}, key=len, reverse=True))
+_UNIT = (
+    rf"(?:(?:square|cubic|sq|cu)\.?\s+)?(?<![^\s/])(?:{_NAMES})(?![a-zA-Z(=])"
+    r"(?:\^[23]|\s+(?:squared|cubed)(?![a-z]))?"
+)
+_END = re.compile(
+    rf"{_CLOSED}(\\?%|°|\^\s*(?:\\circ|°)|\\degree(?![a-zA-Z])|_\d+)?{_CLOSED}"
+    rf"((?<!\S)(?:dozen|hundred|thousand|[a-z]*illion)s?(?![a-z]))?{_CLOSED}"
+    rf"({_UNIT}(?:(?:\s*/\s*|\s+(?:per|an?|each|every)\s+){_UNIT})?)?{_CLOSED}(.*)\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_FOLLOWS = re.compile(  # the end, a mark of punctuation, words
+    r"\s*(?:\Z|/\s*[a-zA-Z]{2}|[.,;)\]#(—、。，:]|!(?=\s*\Z|\s*\n|\s+[A-Z])|[-–]\s+[a-zA-Z]{2}"
+    r"|[^\W\d_]{2}|a\s|[-=]>|…|[≈→⇒⟹∴]|\n\s*(?:[-*•>#]|\d+[.)])\s"
+    r"|\\(?:because|approx|therefore|implies|Rightarrow|boxed|fbox|\(|\[))"
+)
+_PHRASE = re.compile(r"(?:[^\S\n]*(?:/|[^\W\d_]+(?:['’-][^\W\d_]+)*))*")
+_VERDICT = re.compile(r"\s*(?:yes|no|true|false)\s*", re.IGNORECASE)
+_EXPLAINS = re.compile(  # how a sentence begins behind which other numbers may stand
+    r"\W*(?:check\w*|verif\w+|we (?:can )?(?:check|verify)|to (?:check|verify)|indeed|explanation"
+    r"|alternatively|for \$)|\s*-\s\d+ [a-z]|\s*\(\d",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"(?:\banswer(?: is)?\s*(?::|is|must be|should be|equals|=)|\bit (?:is|must be|should be))"
+    r"[\s:$*\\({\[]*(-?\d[\d,./]*)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[0-9]{1,99}(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]{1,99})?")
+
+
+class Around(NamedTuple):
+    """What stands around the last box.
+
+    Attributes:
+        before: The sign of a currency.
+        behind: A mark and a scale.
+        unit: A unit, or what is said of a yes or no.
+        strange: The first word or sign that may not stand there; "" if there is none.
+    """
+
+    before: str = ""
+    behind: str = ""
+    unit: str = ""
+    strange: str = ""
+
+
+@lru_cache(maxsize=512)
+def around(before: str, answer: str, behind: str, problem: str = "") -> Around:
+    r"""Return what stands around a box, and the first word or sign that may not stand there.
+
+    >>> texts = (r"So it is \$", " dollars."), ("A third of ", ""), ("It is ", " or 6."), ("-", "")
+    >>> [tuple(around(before, "5", behind)) for before, behind in texts]
+    [('\\$', '', ' dollars', ''), ('', '', '', 'of'), ('', '', '', 'or'), ('', '', '', '-')]
+    """
+    words, rounded = words_of(problem), "." in answer or said(problem).rounded
+    money = _CURRENCY.search(before)
+    mark, unit, rest = _end(behind)
+    if _VERDICT.fullmatch(_plain(answer)):  # what is said of it is a part of it
+        unit, rest = rest, ""
+    phrase = _PHRASE.match("" if unit or mark[-1:].isalpha() else rest)
+    strange = (
+        _strange_before(before[: money.start()] if money else before, answer, words, rounded)
+        or words.noun(TOKEN.findall(phrase[0].lower()) if phrase else [])
+        or _strange_value(before, answer)
+        or _strange_behind(rest, answer, words)
+        or "…" * (len(behind) > MAX_BEHIND)
+    )
+    return Around(money[1] if money else "", mark, unit, strange)
+
+
+def is_bound(before: str, behind: str) -> bool:
+    r"""Whether a box is a part of an answer, as something binds it: -\boxed5, \sqrt{\boxed9}."""
+    tokens = _tokens_before(_CURRENCY.sub("", before))
+    return bool(_strange_end(tokens)) or not _FOLLOWS.match(_end(behind)[2])
+
+
+def _plain(text: str) -> str:
+    return _DRESS.sub("", _FONTS.sub(" ", text.replace(r"\\", "\n")))
+
+
+def _is_word(token: str) -> bool:
+    return token[:1].isalpha()
+
+
+def _end(behind: str) -> tuple[str, str, str]:
+    """Split what is behind a box: a mark and a scale, a unit, and the rest."""
+    found = _END.match(re.sub(r"\$\s*(?=\^)", "", _plain(behind)))
+    if found is None:
+        return "", "", behind
+    mark, scale, unit, rest = found.groups("")
+    apart = bool(unit) and mark not in ("°", r"^\circ")
+    return f"{mark}{' ' * bool(scale)}{scale}", " " * apart + unit, rest
+
+
+def _tokens_before(before: str) -> list[str]:
+    """Return the words and signs of the sentence in which a box stands, up to the box."""
+    if re.search(r"(?<!\w)\.\Z", before):  # of a decimal
+        return [r"\."]
+    text = _HARMLESS.sub("", _plain(BOXED.sub("; ", before)))
+    sentence = _ENDED.split(_OPENING.sub("", _ITEM.sub("", text)))[-1]
+    return TOKEN.findall(re.sub(r"\\[(\[\])]|\$", " ", FORMULA.sub(_as_sign, sentence)))
+
+
+def _as_sign(formula: re.Match[str]) -> str:
+    """Return a formula as one sign, with the words that deny, and the relation at its end."""
+    tokens = TOKEN.findall(next(filter(None, formula.groups())))
+    if sum(each.isalpha() and len(each) > 3 for each in tokens) > 1:  # between two amounts
+        return formula[0]
+    words = [each for each in tokens if each.lower() in RETRACTS | CHANGES]
+    return f" § {' '.join(words + [each for each in tokens[-1:] if each in RELATIONS])} "
+
+
+def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> str:
+    """Return what may not lead to a box, in the clause that does."""
+    tokens, same = _tokens_before(before), _numbers(answer)
+    clause = _clause(tokens)
+    at = max((at + 1 for at, each in enumerate(clause) if each.lower() in RELATIONS), default=0)
+    near = [each for each in clause[at:] if each not in _POINTS][0 if at else -1 :]
+    if at > 1 and clause[at - 1] in ("is", "are", "was", "were"):  # what it is that is so large
+        near = [each for each in clause[at - 2 : at - 1] if _is_word(each)] + near
+    words = [each for each in clause or tokens if _is_word(each) or each in ROUGHLY]
+    low = [*map(str.lower, words)]
+    computed = at == len(clause) and _COMPUTED.search(" ".join(clause)) is not None
+    if computed:  # 3 more, which is 2 + 3 =
+        words = [each for each in words if each.lower() not in CHANGES]
+    elif "if" in low and not {",", "then"}.intersection(clause):
+        return "if"
+    roughly = [] if rounded else [each for each in words if each.lower() in ROUGHLY]
+    return (
+        _strange_end(tokens)
+        or next(
+            (each for each in near if not _is_word(each) and at and not _numbers(each) & same), ""
+        )
+        or next(iter(roughly), "")
+        or known.other(low)
+        or ("" if computed else known.each(low))
+        or (known.verb(low[-1]) if low[-1:] and at == len(clause) and not computed else "")
+        or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")
+        or known.strange(words, lenient=computed or known.any)
+        or known.strange([*filter(_is_word, near)])
+    )
+
+
+def _strange_value(before: str, answer: str) -> str:
+    """Return another number before "=", or the sign of a set before what is none."""
+    *rest, one, sign = ["", "", *_tokens_before(before), ""][-4:-1] if before else ["", "", ""]
+    number = (
+        sign == "="
+        and one[:1].isdigit()
+        and (not rest[-1] or (_is_word(rest[-1]) and rest[-1] != "x"))
+    )
+    other = number and _numbers(one).isdisjoint(_numbers(answer))
+    return one if other else sign * (sign == r"\in" and not re.search(r"[\[({\\]", answer))
+
+
+def _clause(tokens: list[str]) -> list[str]:
+    """Return the clause that states the answer: behind "so", or behind "Since 9 is odd,"."""
+    marks = (*_POINTS, "and", "")
+    starts = [at + 1 for at, each in enumerate(tokens) if each.lower() in SO]
+    starts = [at for at in starts if ["", *tokens][at - 1].lower() in marks]
+    tokens = tokens[max(starts, default=0) :]
+    tokens = [] if _POINTS.issuperset(tokens) else tokens
+    opens = [each.lower() for each in tokens[:2]]
+    opens = opens[1:] if opens[:1] in (["by"], ["after"], ["when"]) else opens[:1]
+    introduced = INTRODUCES.issuperset(opens) and opens and "," in tokens
+    return tokens[len(tokens) - tokens[::-1].index(",") :] if introduced else tokens
+
+
+def _strange_end(tokens: Sequence[str]) -> str:
+    """Return the last word or sign before a box, if it may not stand there."""
+    tokens = [each.lower() for each in tokens if each not in _POINTS or each == "!"]
+    if not tokens:
+        return ""
+    *rest, last = ["", *tokens]
+    if rest[-1] in LEADS_ON.get(last, ()):
+        is_value = last != "of" or rest[-1] == "answer" or {"a", "an", "total"} & {*rest[-3:]}
+        return "" if is_value else last
+    is_sign = not (_is_word(last) or last in RELATIONS or last == "!")
+    denied = rest[-1] in ("!", r"\not") and not _is_word(last)
+    letter = len(last) == 1 and last.isascii() and last.isalpha() and last != "a"
+    return last if is_sign or denied or letter or last in LEADS_NOWHERE | CHANGES else ""
+
+
+def _strange_behind(text: str, answer: str, known: Words) -> str:
+    """Return what may not be said behind an answer: a denial, another number, an unknown word."""
+    asks = re.match(r"\s*(and\b)|[^.!\n]*(\?)", text)
+    if asks:
+        return asks[1] or asks[2]
+    stated, explains = _numbers(answer), False
+    sentences = [*filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text)))]
+    for first, sentence in zip([text[:1] not in ".\n", *sentences], sentences, strict=False):
+        explains = explains or _EXPLAINS.match(sentence) is not None
+        words = [each for each in TOKEN.findall(sentence) if _is_word(each) or each in ROUGHLY]
+        allowed = ROUGHLY | CHANGES if explains else ROUGHLY
+        said_of_it = [each for each in words if each.lower() not in allowed]
+        if strange := known.rate(words, first is True) or known.strange(
+            said_of_it, explains, RETRACTS if explains else HEDGES
+        ):
+            return strange
+        numbers = _numbers(" ".join(_STATES.findall(sentence))) if explains else set[Fraction]()
+        numbers = numbers if explains else _others(sentence, stated, known, first is True)
+        if not ROUGHLY.isdisjoint(map(str.lower, words)):
+            numbers = {each for each in numbers if _is_far(each, answer, stated)}
+        if numbers - stated:
+            return str(min(numbers - stated))
+    return ""
+
+
+def _others(sentence: str, stated: set[Fraction], known: Words, first: bool) -> set[Fraction]:
+    """Return the numbers of a sentence; in the first, not those with their noun of the problem."""
+    text = FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence)
+    tokens = TOKEN.findall(text)
+    low = ["", *map(str.lower, tokens), ""]
+    others = (
+        each
+        for at, each in enumerate(tokens)
+        if not (first and known.has_pair(low[at], each, low[at + 2]))
+    )
+    return _numbers(text if "/" in text or "frac" in text else " ".join(others))
+
+
+def _unless_result(formula: str, stated: set[Fraction]) -> str:
+    """Return a formula, or nothing if it ends with the answer behind an equals sign."""
+    _, sign, value = formula.rpartition("=")
+    return "" if sign and stated & _numbers(value) else formula
+
+
+def _is_far(number: Fraction, answer: str, stated: set[Fraction]) -> bool:
+    """Whether a number does not round the answer, as far as it is a number."""
+    is_number = _NUMBER.fullmatch(answer.strip()) is not None
+    return is_number and all(abs(number - each) > NEAR * abs(each) for each in stated)
+
+
+def _numbers(text: str) -> set[Fraction]:
+    """Return the numbers in a text, a fraction also as its value."""
+    plain = re.sub(r"\\[dt]?frac\s*\{(\d+)\}\s*\{(\d+)\}", r" \1/\2 ", text.replace("{,}", ""))
+    parts = re.findall(r"([0-9]{1,9})\s*/\s*(0*[1-9][0-9]{,8})", plain)
+    return {Fraction(each.replace(",", "")) for each in _NUMBER.findall(plain)} | {
+        Fraction(int(top), int(bottom)) for top, bottom in parts
+    }
