@@ -54,6 +54,8 @@ def expanded(tree: Tree) -> Terms:
         return _product(expanded(tree.parts[0]), _power_of("°"))
     if tree.op in ("^", "root") and (exponent := exact_value(tree.parts[1], {})):
         return _power(expanded(tree.parts[0]), exponent if tree.op == "^" else 1 / exponent)
+    if tree.op == r"\exp" and (number := literal(tree.parts[0])):
+        return {frozenset([("e", number.value)] if number.value else []): Fraction(1)}
     if tree.op in (r"\ln", "log") and (number := literal(tree.parts[-1])) and number.value > 0:
         kind = (tree.op, *map(key_of, tree.parts[:-1]))
         return {
