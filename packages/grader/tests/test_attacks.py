@@ -88,7 +88,9 @@ def test_what_is_around_a_box_belongs_to_the_answer(problem, gold, text, grader)
     assert grader.grade(text, gold, prompt=problem).correct is False
 
 
-@pytest.mark.parametrize(("problem", "gold", "text"), cases.RIGHT_TEXTS_TO_PROBLEMS)
+@pytest.mark.parametrize(
+    ("problem", "gold", "text"), cases.RIGHT_TEXTS_TO_PROBLEMS + cases.ODD_TEXTS_TO_PROBLEMS
+)
 def test_what_is_around_a_box_may_be_what_is_asked_for(problem, gold, text, grader):
     assert grader.grade(text, gold, prompt=problem).correct
 
