@@ -1,7 +1,7 @@
 r"""What stands around a box: the sentence that leads to it, its end, and what the text says later.
 
-All three are judged by lists of what may stand there. A mark, a scale and a unit behind a box, and
-a currency before it, are part of the answer, and are judged as in the box.
+Where a word stands decides what it may say. A mark, a scale and a unit behind a box, and a currency
+before it, are part of the answer, and are judged as in the box.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from setrl_grader.asked import said
 from setrl_grader.problem import FORMULA
 from setrl_grader.units import NOUNS, UNITS
 from setrl_grader.words import (
+    DENIES,
     HEDGES,
     LEADS_NOWHERE,
     LEADS_ON,
@@ -86,14 +87,16 @@ _STATES = re.compile(
     r"[\s:$*\\({\[]*(-?\d[\d,./]*)",
     re.IGNORECASE,
 )
-_OR = re.compile(
-    rf"\bor\W+(?:\w+\W+){{0,2}}?(\d[\d.,/]*|(?:{'|'.join(sorted(NUMBERS))})\b)", re.IGNORECASE
+_OFFERS = re.compile(
+    rf"\b(?:or|answer\s+is)\W+(?:\w+\W+){{0,2}}?(\d[\d.,/]*|(?:{'|'.join(sorted(NUMBERS))})\b)",
+    re.IGNORECASE,
 )
 _IS = re.compile(r"\b(?:is|are|was|were|be|equals)[\s:$*\\({\[]*(-?\d[\d,./]*)", re.IGNORECASE)
 _CHANGES = re.compile(  # which makes another number or a question of an answer
-    r"[^\w.!\n]*(?:(and|plus|minus|squared|cubed|factorial|percent|halved|doubled|tripled|divided"
-    r"|multiplied|raised|over(?= \W*\d)|times(?= (?:\W*\d|that|this|itself))|or"
-    r"|k)\b|(?:\w+ )*to the (\w+ power)|(?:\w+ )?(?:more|less|fewer) (than) \W*\d)"
+    r"[^\w.!\n]*(?:(and|or|percent|k|twice|double|triple|half|(?:over|to|less)(?= \W*\d))\b"
+    r"|(?:[a-z]+ )?(plus|minus|squared|cubed|factorial|halved|doubled|tripled|divided|multiplied"
+    r"|raised|times(?= (?:\W*\d|that|this|itself)))\b"
+    r"|(?:\w+ )*to the (\w+ power)|(?:\w+ )?(?:more|less|fewer) (than) \W*\d)"
     r"|\s*[,;]\s*\W*(\d)|[^.!\n]*(?:(\?)|\bif (any)\b)",
     re.IGNORECASE,
 )
@@ -182,8 +185,8 @@ def _strange_before(before: str, known: Words, rounded: bool) -> str:
         clause = clause[len(clause) - clause[::-1].index(",") :]
     words = [each for each in clause if _is_word(each) or each in ROUGHLY]
     low = [*map(str.lower, words)]
-    last = range(len(words) - 2 if computed else 0, len(words))
-    strange = _strange_end(tokens) or known.denial(words, near=last)
+    last = range(len(words) - 2, len(words)) if computed else None
+    strange = _strange_end(tokens) or known.denial(words, DENIES, last)
     if strange or computed:
         return strange
     if low[:1] in (["if"], ["let"]) and "," not in clause:
@@ -237,11 +240,11 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
     for first, sentence in zip([text[:1] not in ".\n", *sentences], sentences, strict=False):
         explains = explains or _EXPLAINS.match(sentence) is not None
         words = [each for each in TOKEN.findall(sentence) if _is_word(each) or each in ROUGHLY]
-        near = _near(words) if first is True else range(len(words))
+        near = _near(words) if first is True else None
         if strange := known.denial(words, RETRACTS if explains else HEDGES, near):
             return strange
-        if (other := _OR.search(sentence)) and not _numbers(other[1]) & stated:
-            return "or"
+        if (other := _OFFERS.search(sentence)) and not _numbers(other[1]) & stated:
+            return other[1]
         said = _STATES if explains else _IS if first is True else None
         text = " ".join(said.findall(sentence)) if said else sentence
         numbers = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), text))
@@ -255,9 +258,9 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
 
 def _near(words: Sequence[str]) -> set[int]:
     """Return where "not" is said of an answer, in the end of its sentence: 5 is not, 5 cannot."""
-    is_said = words[0].lower() in ("is", "are", "was", "were") if words else False
-    of_noun = bool(words) and words[0].lower() in ("no", "not")
-    return {len(words) - 1, 1 if is_said else -1, -1 if of_noun else 0}
+    first = words[0].lower() if words else ""
+    said = {1} if first in ("is", "are", "was", "were") else set[int]()
+    return {len(words) - 1} | said | (set() if first in ("no", "not") else {0})
 
 
 def _unless_result(formula: str, stated: set[Fraction]) -> str:

@@ -47,10 +47,9 @@ OPERATIONS = _set("""
 """)
 NUMBERS = OPERATIONS | _set("two three four five six seven eight nine ten")
 LEADS_NOWHERE = NUMBERS | _set("of to by as from but between within under up or per and")
-FUNCTIONS = _set("""
-    square cube root logarithm log factorial reciprocal inverse opposite multiple negative half
-    third quarter fifth tenth double triple twice exponent
-""")
+FUNCTIONS = _set(
+    "square cube root logarithm log factorial reciprocal inverse opposite multiple negative"
+)
 STOPS = _set("""
     in on at for from after before during by with when if because since as so which that who
     where and or but is are was were not though although while to of than
@@ -69,7 +68,6 @@ RETRACTS = DENIES | _set("""
 HEDGES = RETRACTS | _set("though although but")
 _MODAL = _set("could may might let guess guessed estimate estimated anything different")
 _NOT = re.compile(r"not|no|never|cannot|neither|nor|none|.*n['’]t")
-_ALL = range(1_000_000)
 _RELATIVE = _set("who that which those")
 _TRUE = _set("right correct true answer it so")
 _RATES = _set("per a an each every /")
@@ -93,22 +91,29 @@ class Words:
         plural = {each for each in self.asked if PLURAL.fullmatch(each)} - STOPS
         self.rivals = plural - counted if any(map(PLURAL.fullmatch, counted)) else set[str]()
         paid = not units.isdisjoint("$€£¥₹")
+        self._never = {"pair", "pairs"} if "pair" not in self.words else set[str]()
+        self._never |= _LEFT if self.asked.isdisjoint(_HAVE) else set()
+        compares = self.asked & _COMPARES
+        self._never |= _COMPARES - compares if compares else set()
         self.measured = (paid or kind_of(problem) in ("time", "length")) and not counted
 
     def denial(
-        self, words: Sequence[str], never: frozenset[str] = DENIES, near: Collection[int] = _ALL
+        self, words: Sequence[str], never: frozenset[str], near: Collection[int] | None = None
     ) -> str:
         """Return the first word that denies: not of what is counted, nor as in the problem.
 
         Args:
-            near: The places at which "not" is said of the answer: not in "12 seats not in use".
+            words: Those of a sentence.
+            never: The words that deny, besides "isn't" and the like.
+            near: Where "not" is said of the answer, and not of a noun: "12 seats not in use".
         """
         low = ["", "", *map(str.lower, words), ""]
         for at, word in enumerate(low[2:-1], 2):
             negates = _NOT.fullmatch(word) is not None
             if not negates and word not in never:
                 continue
-            of_noun = not _RELATIVE.isdisjoint(low[at - 2 : at]) or (negates and at - 2 not in near)
+            apart = negates and near is not None and at - 2 not in near
+            of_noun = apart or not _RELATIVE.isdisjoint(low[at - 2 : at])
             of_noun = of_noun and _TRUE.isdisjoint(low[at + 1 : at + 5])
             if not (of_noun or (word, low[at + 1]) in self.pairs):
                 return words[at - 2]
@@ -118,29 +123,23 @@ class Words:
         """Return the noun of an answer, if it is of something else, or a rate in an unknown time.
 
         >>> words = Words("Of 9 cats 4 ran off. How many more cats than dogs stayed?")
-        >>> [words.noun(each.split()) for each in ("cats", "dogs", "a day", "pets")]
-        ['', 'dogs', 'day', '']
+        >>> [words.noun(each.split()) for each in ("cats", "more dogs", "a day", "fewer cats")]
+        ['', 'dogs', 'day', 'fewer']
         """
         words = words[: next((at for at, word in enumerate(words) if word in STOPS), None)]
         if not self.problem or not words:
             return ""
-        rates = [behind for one, behind in pairwise(words) if one in _RATES and behind in _TIMES]
-        if strange := next((each for each in rates if not may_be_each(each, self.problem)), ""):
-            return strange
-        if words[0] in _LEFT and self.asked.isdisjoint(_HAVE):
-            return "left"
-        if words[0] in ("pair", "pairs") and "pair" not in self.words:
-            return words[0]
-        compares = words[0] in _COMPARES
-        if (
-            compares
-            and not self.asked.isdisjoint(_COMPARES - {words[0]})
-            and words[0] not in self.asked
-        ):
-            return words[0]
-        word = words[1] if compares and words[1:] else words[0]
+        word, *rest = words
+        if rest and word in _COMPARES - self._never:
+            word = rest[0]
         known = PLURAL.fullmatch(word) and _stem(word) in self.words and word not in UNITS
-        return word if word in self.rivals or (self.measured and known) else ""
+        other = word in self.rivals or (self.measured and known) or word in self._never
+        return word if other else self._rate(words)
+
+    def _rate(self, words: Sequence[str]) -> str:
+        """Return the time of a rate, if the problem has none in it, or asks for another one."""
+        rates = (each for one, each in pairwise(words) if one in _RATES and each in _TIMES)
+        return next((each for each in rates if not may_be_each(each, self.problem)), "")
 
     def modal(self, words: Sequence[str]) -> str:
         """Return a word that says that it only may be so, before an answer."""
