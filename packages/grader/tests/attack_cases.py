@@ -1220,11 +1220,15 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"As a joke, the chef spent \boxed{300}.",
             r"Let the cost be \boxed{300}.",
             r"The chef has \boxed{300} left.",
-            "The chef spent \\boxed{300}.\n\n200 pounds.",
             r"The reciprocal of the cost is \boxed{300}.",
             r"250 = \boxed{300}",
             r"~~\boxed{300}~~",
             r"The chef spent as little as \boxed{300}.",
+            "The chef spent \\boxed{300}.\nSo the chef spent 200.",
+            r"The chef spent \boxed{300}. The answer is 200.",
+            r"The chef spent \boxed{300} dollars; the answer is six.",
+            r"The chef spent \boxed{300} to 400 dollars.",
+            r"The chef spent \boxed{300} dollars times 3.",
         )
     ),
     *(
@@ -1279,6 +1283,7 @@ ODD_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"A multiple of the price is $5 + 3 = \boxed{300}$.",
             r"The chef spent \boxed{300} dollars for each pound.",
             r"The number of pounds is \boxed{300}.",
+            "The chef spent \\boxed{300}.\n\n200 pounds.",
         )
     ),
     *(
@@ -1302,6 +1307,9 @@ RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"The answer is \boxed{300}. I hope it is correct.",
             r"After calculating everything, the chef spent \boxed{300}.",
             r"Multiplying 200 by the price, we get \boxed{300}.",
+            "The chef spent \\boxed{300}.\n\nTwo pounds are 2 * 1.5 = 3, and 100 times 3 is 300.",
+            r"Since 1 pound is not free, the cost is $200 * 1.5 = \boxed{300}$ for 200 pounds.",
+            r"The chef spent \boxed{300} on onions that are not cheap.",
         )
     ),
     *(

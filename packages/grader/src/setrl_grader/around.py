@@ -57,6 +57,8 @@ _ENDED = re.compile(  # the sentence before; a line that ends with a word or ":"
 )
 _POINTS = frozenset(",()[].'’—?!;、。，")
 _COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
+_WORKED = re.compile(r"\d[^=\n]*[-+*/x×÷–−][^=\n]*\d[^=\n]*=[\s$\\]*\d")  # a computation
+_CONCLUDES = re.compile(r"\W*(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 _CURRENCY = re.compile(r"(\\\$|[€£¥₹])\s*(?:\$|\\\()?\s*\Z")
 _CLOSED = r"(?:\s*\$|\s*\\[)\]]|[^\S\n]|\*(?!\s*[\d\\(]))*"  # the end of a formula
 _NAMES = "|".join(sorted({*UNITS - NOUNS - {"in"}, "radians", "rad"}, key=len, reverse=True))
@@ -79,7 +81,8 @@ _PHRASE = re.compile(r"(?:[^\S\n]*(?:/|[^\W\d_]+(?:['’-][^\W\d_]+)*))*")
 _VERDICT = re.compile(r"\s*(?:yes|no|true|false)\s*", re.IGNORECASE)
 _EXPLAINS = re.compile(  # how a sentence begins behind which other numbers may stand
     r"\W*(?:check\w*|verif\w+|we (?:can )?(?:check|verify)|to (?:check|verify)|indeed|explanation"
-    r"|alternatively|for \$)|\s*-\s\d+ [a-z]|\s*\(\d",
+    r"|alternatively|note|(?:this is |that is )?(?:because|since|as)\b|for \$)"
+    r"|\s*-\s\d+ [a-z]|\s*\(\d",
     re.IGNORECASE,
 )
 _STATES = re.compile(
@@ -235,7 +238,7 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
     """Return what may not be said behind an answer: a denial, another number, an operation."""
     if changes := _CHANGES.match(text):
         return next(filter(None, changes.groups()))
-    stated, explains = _numbers(answer), False
+    stated, free, explains = _numbers(answer), {*known.numbers}, False
     sentences = [*filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text)))]
     for first, sentence in zip([text[:1] not in ".\n", *sentences], sentences, strict=False):
         explains = explains or _EXPLAINS.match(sentence) is not None
@@ -245,15 +248,27 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
             return strange
         if (other := _OFFERS.search(sentence)) and not _numbers(other[1]) & stated:
             return other[1]
-        said = _STATES if explains else _IS if first is True else None
-        text = " ".join(said.findall(sentence)) if said else sentence
-        numbers = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), text))
+        free |= _numbers(sentence) if _WORKED.search(sentence) else set()
+        found = _numbers(" ".join(_STATES.findall(sentence)))
+        others = found if explains else found | _given(sentence, stated, free, first is True)
+        others -= stated
         if not ROUGHLY.isdisjoint(map(str.lower, words)):
-            numbers = {each for each in numbers if _is_far(each, answer, stated)}
-        numbers -= stated | (known.numbers if said is _IS else set())
-        if numbers:
-            return str(min(numbers))
+            others = {each for each in others if _is_far(each, answer, stated)}
+        if others:
+            return str(min(others))
     return ""
+
+
+def _given(sentence: str, stated: set[Fraction], free: set[Fraction], first: bool) -> set[Fraction]:
+    """Return the numbers that a sentence gives as an answer: those that are new.
+
+    Those of the problem, and of computations, are not new, unless a later sentence concludes them.
+    """
+    if first:
+        return _numbers(" ".join(_IS.findall(sentence))) - free
+    told = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence))
+    concludes = _CONCLUDES.match(sentence) and told.isdisjoint(stated)
+    return told if concludes and not _WORKED.search(sentence) else told - free
 
 
 def _near(words: Sequence[str]) -> set[int]:
