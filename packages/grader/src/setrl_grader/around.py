@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from setrl_grader.asked import said
@@ -56,8 +57,8 @@ _ENDED = re.compile(  # the sentence before; a line that ends with a word or ":"
     r"(?<!\bi\.e)(?<!\be\.g)[.!?;。](?=\s|\Z)|(?<![A-Za-z:,\s])[^\S\n]*\n|(?<![:,\s])[^\S\n]*\n\s*(?=[A-Z][a-z])|(?<=[A-Za-z])[^\S\n]*\n\s*\n(?=.*\w)"
 )
 _POINTS = frozenset(",()[].'’—?!;、。，")
-_COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
-_WORKED = re.compile(r"\d[^=\n]*[-+*/x×÷–−][^=\n]*\d[^=\n]*=[\s$\\]*\d")  # a computation
+_OPERATORS = frozenset("-+*/x×÷–−")
+_BETWEEN = re.compile(r"\d(.*)\d", re.DOTALL)  # the first digit and the last one
 _CONCLUDES = re.compile(r"\W*(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 _CURRENCY = re.compile(r"(\\\$|[€£¥₹])\s*(?:\$|\\\()?\s*\Z")
 _CLOSED = r"(?:\s*\$|\s*\\[)\]]|[^\S\n]|\*(?!\s*[\d\\(]))*"  # the end of a formula
@@ -183,7 +184,9 @@ def _strange_before(before: str, known: Words, rounded: bool) -> str:
     """Return what may not lead to a box, in the clause that does."""
     tokens = _tokens_before(before)
     clause = _clause(tokens) or tokens
-    computed = _COMPUTED.search(" ".join(clause)) is not None  # 3 more, which is 2 + 3 =
+    computed = clause[-1:] == ["="] and _computes(
+        " ".join([*clause, "0"])
+    )  # 3 more, which is 2 + 3 =
     if computed and "," in clause:
         clause = clause[len(clause) - clause[::-1].index(",") :]
     words = [each for each in clause if _is_word(each) or each in ROUGHLY]
@@ -248,7 +251,7 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
             return strange
         if (other := _OFFERS.search(sentence)) and not _numbers(other[1]) & stated:
             return other[1]
-        free |= _numbers(sentence) if _WORKED.search(sentence) else set()
+        free |= _numbers(sentence) if _computes(sentence) else set()
         found = _numbers(" ".join(_STATES.findall(sentence)))
         others = found if explains else found | _given(sentence, stated, free, first is True)
         others -= stated
@@ -268,7 +271,20 @@ def _given(sentence: str, stated: set[Fraction], free: set[Fraction], first: boo
         return _numbers(" ".join(_IS.findall(sentence))) - free
     told = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence))
     concludes = _CONCLUDES.match(sentence) and told.isdisjoint(stated)
-    return told if concludes and not _WORKED.search(sentence) else told - free
+    return told if concludes and not _computes(sentence) else told - free
+
+
+def _computes(text: str) -> bool:
+    """Whether there is a computation: an operation between numbers, "=" and a number.
+
+    >>> [_computes(text) for text in ("7 cats - 2 cats = 5", "x = 5", "4 - 1")]
+    [True, False, False]
+    """
+    found = ((_BETWEEN.search(one), other) for one, other in pairwise(text.split("=")))
+    return any(
+        each and not _OPERATORS.isdisjoint(each[1]) and re.match(r"[\s$\\]*\d", other)
+        for each, other in found
+    )
 
 
 def _near(words: Sequence[str]) -> set[int]:
