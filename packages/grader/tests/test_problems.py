@@ -127,8 +127,6 @@ FORMS = [
     ("How long is it exactly?", r"\sqrt7", "2.645751311"),
     ("How likely is it?", r"\frac19", "0.111111111"),
     ("Which is the exact value? A decimal is none.", r"\sqrt2", "1.4142136"),
-    (r"Simplify $\frac{4+6a}{5}-\frac{1+3a}{4}$.", r"\frac{11+9a}{20}",
-     r"\frac{6a+4}{5}+\frac{-1-3a}{4}"),
     ("Express it as a common fraction.", r"\frac25", r"\frac{4}{10}=0.4"),
     (r"Simplify $\frac{6x+9}{12}$.", r"\frac{2x+3}{4}", r"\frac{12x+18}{24}"),
     (r"Simplify $\frac{6+6\sqrt5}{9}$.", r"\frac{2+2\sqrt5}{3}", r"\frac{12+12\sqrt5}{18}"),

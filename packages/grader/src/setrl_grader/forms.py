@@ -40,6 +40,8 @@ _FAMILIES = {  # functions that can be written by each other
     **dict.fromkeys((rf"\{arc}{name}" for arc in ("", "arc") for name in _CIRCULAR), "angle"),
 }
 
+_BY_EACH_OTHER = {"count", *_FAMILIES.values()}
+
 
 def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
     r"""Whether an answer that is equal to a gold leaves something to do that the gold has done.
@@ -73,10 +75,17 @@ def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
     below = [degree for each in known if (degree := _degree_below(each)) < inf]
     if max(below, default=0) > sum(map(_degree_below, given)):
         return True
-    left = {kind for each in known if not _is_choice(each) for kind in _left(each)}
-    return not left <= {kind for each in given for kind in _left(each)} | {
-        "quotient" for _ in given if gold.kind == "ratio"
-    }
+    left = Counter(kind for each in known if not _is_choice(each) for kind in _left(each))
+    left["sum"] += _has_term_on_both_sides(answer)
+    may_stay = Counter(kind for each in given for kind in _left(each))
+    may_stay["sum"] += _has_term_on_both_sides(gold)
+    if gold.kind == "ratio":
+        may_stay["quotient"] += len(given)
+    # ln x − ln 2 for ln(x/2): by the same functions, as often as the answer likes
+    return any(
+        count > (inf if kind in _BY_EACH_OTHER and may_stay[kind] else may_stay[kind])
+        for kind, count in left.items()
+    )
 
 
 def _set_operations(part: Part) -> set[str]:
@@ -362,6 +371,16 @@ def _is_number(tree: Tree) -> bool:
     return {*expanded(tree)} in _NUMBERS
 
 
+def _has_term_on_both_sides(part: Part) -> bool:
+    """Whether the sides of a relation have a term with letters in common: x² + y = x² + 1."""
+    sides = [{*expanded(each.tree)} for each in part.parts if each.tree]
+    return (
+        part.kind == "relation"
+        and len(sides) > 1
+        and bool(sides[0].intersection(*sides[1:]) - {NOTHING})
+    )
+
+
 def _is_rational(tree: Tree) -> bool:
     """Whether a number is an integer, a fraction, a decimal, or a power of one of them."""
     power = tree.op == "^" and whole(tree.parts[1]) is not None and _is_rational(tree.parts[0])
@@ -396,10 +415,10 @@ def _is_choice(tree: Tree) -> bool:
 def _left_of_sum(tree: Tree) -> Iterator[str]:
     """Yield "sum" where like terms are written: √12 + √27, x + 2x; n² − (n − 1)² cancels n²."""
     total, parts = expanded(tree), [*map(expanded, _terms(tree))]
-    single = (each for each in parts if len(each) == 1 or not letters_of(tree))
+    alike = Counter(powers for each in parts for powers in each if powers or len(each) == 1)
     within = {powers for each in tree.parts for powers in expanded(each)}
     within -= {NOTHING} if len(total) > 1 else set()
-    if max(Counter(chain(*single)).values(), default=0) > 1 or not within <= {*total}:
+    if max(alike.values(), default=0) > 1 or not within <= {*total}:
         yield "sum"
     yield from ["one"] * ({} in parts)
 

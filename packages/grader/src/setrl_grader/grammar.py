@@ -734,7 +734,7 @@ class _Reader:
         end = self.at + (3 if slash else 7)
         top, bottom = (int(each) for each in self.tokens[self.at : end] if each.isdecimal())
         self.at = end
-        if top >= bottom:
+        if not 0 < top < bottom:
             raise UnreadableError
         return quotient(Fraction(int(token) * bottom + top, bottom))._replace(text="mixed")
 

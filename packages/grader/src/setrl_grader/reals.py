@@ -110,6 +110,21 @@ def same_reals(gold: Part, answer: Part, equal: Callable[[Part, Part], bool | No
     return True if sure else None
 
 
+def has_other_ends(gold: Part, answer: Part, equal: Callable[[Part, Part], bool | None]) -> bool:
+    """Whether a set of reals has ends that the gold has not, which it leaves to intersect or unite.
+
+    >>> from setrl_grader.grammar import parse
+    >>> answers = map(parse, ("x>6", "x>6, x>2"))
+    >>> [has_other_ends(parse("x>6"), each, lambda a, b: a == b) for each in answers]
+    [False, True]
+    """
+    ours, theirs = (_set(part)[1].all_ends() for part in (gold, answer))
+    places, _ = _places(ours + theirs, equal)
+    return not {places[end] for end in theirs} <= {
+        *(places[end] for end in (*ours, LOWEST, HIGHEST))
+    }
+
+
 def _places(
     ends: list[End], equal: Callable[[Part, Part], bool | None]
 ) -> tuple[dict[End, int], bool]:
