@@ -78,7 +78,7 @@ MARKS = {
         "204_5",
     ),
     "an angle with minutes": Mark(  # just 30° is a number, whose mark may be missing
-        re.compile(r"(-?\d+(?:\.\d+)?)°(?=.)(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z"),
+        re.compile(r"(-?\d+)°(?=.)(?:([0-5]?\d(?:\.\d+(?='\Z))?)')?(?:([0-5]?\d(?:\.\d+)?)'')?\Z"),
         _angle,
         "30°15'",
     ),

@@ -36,6 +36,7 @@ from setrl_grader.marks import NUMERALS, choice_of, is_value
 from setrl_grader.measures import (
     asked_scales,
     asked_units,
+    asks_for_share,
     in_degrees,
     unsaid_mark,
     without_base,
@@ -92,7 +93,7 @@ _DOUBTS = re.compile(
 )
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
-_IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
+_IDENTICAL = re.compile(r"(?:\A|(?<=\s))([f-hF-HP-Q](?:\([a-z]\))?)\s*\\equiv(?!.*mod)")
 _BOUND = re.compile(r"(?:(\\ge|≥)|\\le|≤)(?:q|qslant)?\s*\Z")
 _EXTREMES = (  # that have such a bound
     re.compile(r"min|least|small|low|range|inequal", re.I),
@@ -260,13 +261,15 @@ class MathGrader(Grader):
         return Grade(reason, answer, None if reason == Reason.COPIED else found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
-        """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
+        """Whether an answer has a mark that nobody asked for; 50% of a share may be 0.5."""
         mark = unsaid_mark(gold, answer, problem)
         one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
         if not one or not other or one.percent == other.percent:
             return bool(mark)
         bare, marked = (other, one) if one.percent else (one, other)
         asked = "%" in gold or not mark
+        if not (asked or asks_for_share(problem)):
+            return True
         if abs(bare.value) < 1 or (bare.value == 1 and not asked):
             return marked.value != 100 * bare.value
         return not (asked and bare.value == marked.value)
@@ -567,8 +570,9 @@ def _without_scale(gold: str, answer: str, problem: str) -> str:
     >>> _without_scale("4", "4 million", "How many millions?")
     '4'
     """
-    found = re.match(r"(.*\d)\s+(dozen|[a-z]+d|[bmtr]*illion)s?\b(.*)", answer)
-    asked = found and found[2] in asked_scales(problem) and found[2] not in gold
+    found = re.match(r"(.*\d)\s+((?:dozen|hundred|thousand|[bmtr]+illion)s?)\b(.*)", answer)
+    scale = found[2].removesuffix("s") if found else ""
+    asked = found and scale in asked_scales(problem) and scale not in gold
     return f"{found[1]}{found[3]}" if found and asked else answer
 
 
@@ -613,7 +617,7 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
 
     If the gold declares a value, AB = CD names the value CD.
     """
-    stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
+    stated = _IDENTICAL.sub(lambda found: _function(found[1], problem), stated)
     stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"= \approx") and is_name(part.parts[0]):
@@ -635,6 +639,12 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
         return (rounded if right and right.decimal else exact) if is_rounded else stated
     names = kind not in ("", "equation", "text") and are_points(part)
     return part.parts[1].text if names else stated
+
+
+def _function(name: str, problem: str) -> str:
+    """Return the name before an identity; a function's letter, f of f(x), is none."""
+    is_function = re.search(rf"(?<![a-zA-Z]){name}\s*(?:\\left)?[(:]", problem)
+    return "" if len(name) == 1 and (is_function or not problem) else f"{name}="
 
 
 def _rounds_to_whole(exact: str, rounded: str) -> bool:

@@ -46,15 +46,15 @@ _KINDS = {  # the words for a kind of quantity
     r" (?:rate|percent)",
     "speed": r"\b(?:speed|velocity|how fast|rate)\b",
     "temperature": r"\btemperature\b",
-    "angle": r"\bangle|\\m?angle|∠|\\widehat|\bdegree measure|\barcs?\b(?! length)|\brotat|\binclin"
+    "angle": r"\bangle|\\m?angle|∠|\\widehat|\bdegree measure|\barcs?\b(?! length)|\binclin"
     r"|\bbearing\b|\bradian",
-    "area": r"\barea\b|\[[A-Z]{3,}\]",
+    "area": r"\barea\b|(?-i:\[[A-Z]{3,}\])",
     "volume": r"\b(?:volume|capacity)\b",
     "length": r"\bhow (?:far|tall|high|wide|deep)\b|\b(?:length|distance|height|width|depth"
     r"|thickness|perimeter|(?:in|circum)?radius|diameter|circumference|side|edge|diagonal|hypotenuse"
     r"|altitude|segment|chord)s?\b|\b(?:farther|further|taller|higher|wider|deeper|shorter)\b",
     "time": r"\bhow old\b|\bages?\b|\btime (?:it|does|did|do|they|he|she|that)\b|\bit take\b"
-    r"|\b(?:how much|total|average|(?:is|was|calculate|find|compute) the) time\b"
+    r"|\b(?:how much|total|average|amount of|(?:is|was|calculate|find|compute) the) time\b"
     r"|\bhow long (?:do|does|did|will|would|can|should|has|have|had|until)\b|\bhow long\b.*\btake"
     r"|\bhow much longer\b.*\btake|\b(?:earlier|later|sooner)\b",
     "extent": r"\bhow (?:long|much longer)\b",
@@ -94,6 +94,10 @@ _UNITS = re.compile(
     r"(?:\$|\\mathrm\{~?)?"
     r"((?:(?:square|cubic)\s+)?[a-zA-Z]+(?:\^\{?[23]\}?)?(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
+_SHARE = re.compile(
+    r"%|\b(?:percent|probab|chance|likel|odds|fraction|ratio|proportion|portion|share|rate|part)",
+    re.IGNORECASE,
+)
 _SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
 _NO_NOUN = (  # what ends the noun behind "how many"
     r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to|than|that"
@@ -132,9 +136,14 @@ def asked_units(problem: str) -> frozenset[str]:
     return frozenset(one_name(split_unit(f"1 {each}")[1]) for each in found) - {""}
 
 
-def asked_scales(problem: str) -> str:
+def asked_scales(problem: str) -> list[str]:
     """Return the words that may ask for a scale: "how many dozen", "in thousands"."""
-    return " ".join(_SCALE.findall(question_of(problem)))
+    return [each.removesuffix("s") for each in _SCALE.findall(question_of(problem))]
+
+
+def asks_for_share(problem: str) -> bool:
+    """Whether a question asks for a part of a whole, which may be said in percent."""
+    return _SHARE.search(question_of(problem)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -156,7 +165,8 @@ def units_of(problem: str) -> frozenset[str]:
         return frozenset("°" * _has_degrees(kind, problem))
     units = _units_in(problem)
     if kind == "speed":
-        return frozenset(f"{one}/{time}" for one in units - _TIMES for time in units & _TIMES)
+        times = units & {"h", "min", "s"} or units & _TIMES
+        return frozenset(f"{one}/{time}" for one in units - _TIMES for time in times)
     if kind in ("money", "much") and (money := _currency(problem)):
         return money
     if kind in _POWERS:
@@ -188,7 +198,8 @@ def _currency(problem: str) -> frozenset[str]:
     """Return the only currency of a problem; pounds are a weight where there is another one."""
     found = {sign for sign, said in _CURRENCIES.items() if re.search(said, problem)}
     found = found or {*"$" * bool(_DOLLARS.search(_LATEX.sub(" ", problem)))}
-    if found <= {"£"} and re.search(r"£|\bpounds\b|\bpence\b", problem):
+    in_pounds = found == {"£"} or (not found and _PAID.search(problem))
+    if in_pounds and re.search(r"£|\bpounds\b|\bpence\b", problem):
         return frozenset(["£", "lb"])
     return _only(found)
 
@@ -210,7 +221,8 @@ def kind_of(problem: str) -> str:
     found = _KIND.search(_AMOUNT.sub(" ", question))
     if found:
         return str(found.lastgroup)
-    is_paid = not asked and _AMOUNT_OF_MONEY.search(question) and _PAID.search(problem)
+    text = _LATEX.sub(" ", problem)
+    is_paid = not asked and _AMOUNT_OF_MONEY.search(question) and _PAID.search(text)
     return "money" if is_paid else "much" if _MUCH.search(question) else ""
 
 
@@ -310,7 +322,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
 def asks_for_each(word: str, problem: str) -> bool:
     """Whether a question asks for an amount per day, and does not only give one: $5 an hour."""
     asked = _RATE.sub(" ", question_of(problem))
-    return re.search(rf"\b(?:per|an?|each|every|one)\W+{word}\b", asked) is not None
+    return re.search(rf"(?<!after )\b(?:per|an?|each|every|one)\W+{word}\b", asked) is not None
 
 
 def _is_counted(said: str, count: re.Match[str]) -> bool:
