@@ -1218,18 +1218,17 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"It isn't, therefore, \boxed{300}.",
             r"A decoy is \boxed{300}.",
             r"As a joke, the chef spent \boxed{300}.",
-            r"The chef earned \boxed{300}.",
             r"Let the cost be \boxed{300}.",
-            r"Each pound costs \boxed{300}.",
             r"The chef has \boxed{300} left.",
-            r"A multiple of the price is $5 + 3 = \boxed{300}$.",
-            r"The chef spent \boxed{300} dollars for each pound.",
-            "The chef spent \\boxed{300}.\n\n200 pounds.",
-            r"The number of pounds is \boxed{300}.",
             r"The reciprocal of the cost is \boxed{300}.",
             r"250 = \boxed{300}",
             r"~~\boxed{300}~~",
             r"The chef spent as little as \boxed{300}.",
+            "The chef spent \\boxed{300}.\nSo the chef spent 200.",
+            r"The chef spent \boxed{300}. The answer is 200.",
+            r"The chef spent \boxed{300} dollars; the answer is six.",
+            r"The chef spent \boxed{300} to 400 dollars.",
+            r"The chef spent \boxed{300} dollars times 3.",
         )
     ),
     *(
@@ -1245,11 +1244,8 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"The largest median is \boxed{17} kilograms.",
             r"The largest median is \boxed{17} to the fifth power.",
             r"The largest median is \boxed{17} as an upper bound.",
-            r"The smallest median is \boxed{17}.",
-            r"The largest mean is \boxed{17}.",
         )
     ),
-    (_CATS, "5", r"There were \boxed{5} dogs left."),
     (_CATS, "5", r"There were \boxed{5} pairs of cats left."),
     (_CATS, "5", r"There were \boxed{5} dozen left."),
     ("It ran 100 miles in 2 hours. What was its average speed?", "50", r"It was \boxed{50} miles."),
@@ -1277,6 +1273,28 @@ WRONG_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("She runs 3 km and 2 km. How far is it?", r"5\text{ km}", r"She runs $\boxed{5}$ miles."),
     ("She runs 3 km and 2 km. How far is it?", "5", r"She runs $\boxed{5}$ meters."),
 ]
+# Odd words around the right value save no work, and a list of them refuses right sentences.
+ODD_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    *(
+        (_CHEF, "300", text)
+        for text in (
+            r"The chef earned \boxed{300}.",
+            r"Each pound costs \boxed{300}.",
+            r"A multiple of the price is $5 + 3 = \boxed{300}$.",
+            r"The chef spent \boxed{300} dollars for each pound.",
+            r"The number of pounds is \boxed{300}.",
+            "The chef spent \\boxed{300}.\n\n200 pounds.",
+        )
+    ),
+    *(
+        (_MEDIAN, "17", text)
+        for text in (
+            r"The smallest median is \boxed{17}.",
+            r"The largest mean is \boxed{17}.",
+        )
+    ),
+    (_CATS, "5", r"There were \boxed{5} dogs left."),
+]
 RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
     *(
         (_CHEF, "300", text)
@@ -1289,6 +1307,9 @@ RIGHT_TEXTS_TO_PROBLEMS: list[tuple[str, str, str]] = [
             r"The answer is \boxed{300}. I hope it is correct.",
             r"After calculating everything, the chef spent \boxed{300}.",
             r"Multiplying 200 by the price, we get \boxed{300}.",
+            "The chef spent \\boxed{300}.\n\nTwo pounds are 2 * 1.5 = 3, and 100 times 3 is 300.",
+            r"Since 1 pound is not free, the cost is $200 * 1.5 = \boxed{300}$ for 200 pounds.",
+            r"The chef spent \boxed{300} on onions that are not cheap.",
         )
     ),
     *(
@@ -2103,7 +2124,6 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Convert 54 to base 5.", "204_5", "2045"),
     ("Find the diagonal to the nearest tenth.", "4.2", r"3\sqrt{2}\approx 4.24"),
     ("Solve $y=2x+1$, $3x-y=2$. Give an ordered pair.", "(3,7)", "y=3, x=7"),
-    ("He rode 3 hours and swam 20 minutes. How long did it take?", "200", r"200\text{ hours}"),
     ("How many boys and how many girls are there?", "12, 17", "17, 12"),
     ("She bought goats and cows. How many of each did she buy?", "7, 4", "4, 7"),
     ("Find the quotient and the remainder of 149 by 12.", "12, 5", "5, 12"),
@@ -2330,7 +2350,6 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("What is $x$, if a rope has 5 cm?", "5", r"5\text{ cm}"),
     ("What is the temperature after 3 hours?", "5", r"5\text{ hours}"),
     ("How much does he earn per day at $5 an hour?", "40", r"\$40\text{ per hour}"),
-    ("How much does he earn at $5 an hour?", "40", r"\$40\text{ per hour}"),
     ("What is the probability that a leaf of 3 cm falls?", "0.5", r"0.5\text{ cm}"),
     ("What percent of 40 kg is 20 kg?", "50", r"50\text{ kg}"),
     ("How many $n$ are there?", "50", r"50\text{ values of }k"),
@@ -2432,7 +2451,38 @@ WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How much money did he have after a year?", "90", r"90\text{ per year}"),
     ("Here $P$ is a point. Find the product $abc$.", "441", r"P\equiv 441"),
 ]
+FREE_BEHIND = [  # behind a box: odd words around the right value save no work
+    ("Of 9 cats 4 ran. How many cats were left?", "dogs"),
+    ("How much flour does she need, at 3 cups a cake for 4 cakes?", "cakes"),
+    ("Tom pays $4 for each ticket. How much do 5 tickets cost?", "cost"),
+    ("How much older is Ann than Bob?", "Bob"),
+    ("There are 9 cats and 4 dogs. How many animals are there?", "cats"),
+    ("How many legs do 5 spiders have?", "points"),
+    ("How many students are there?", "studs"),
+    ("How many sandwiches does he eat?", "sands"),
+    ("How many of them are not red?", "red"),
+    ("How many apples are not red?", "red apples"),
+    ("How many boys play chess?", "chess"),
+    ("What fraction of the cake is left?", "cake"),
+    (r"The sum of the angles of a polygon is $720^\circ$. How many sides has it?", "angles"),
+    ("How many prime numbers are below 20?", "composite numbers"),
+    ("How many odd numbers are below 20?", "even numbers"),
+    ("How many odd numbers are below 20?", "numbers below 30"),
+    ("How many positive integers are divisors of 12?", "negative integers"),
+    ("How many ordered pairs $(x,y)$ satisfy it?", "unordered pairs"),
+    ("How many ordered pairs $(x,y)$ satisfy it?", "triples"),
+    ("How many students failed?", "students passed"),
+    ("How many students did not fail?", "students fail"),
+    ("What is the total weight of 3 boxes of 5 kg?", "boxes"),
+    ("What is the price of 3 boxes of 5 kg at $2 per kg?", "per kg"),
+]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("How much does he earn at $5 an hour?", "40", r"\$40\text{ per hour}"),
+    ("What was the temperature, in degrees Celsius?", "-3", r"-3^\circ"),
+    ("It cost 5 pesos. How much money do 3 cost?", "15", r"15\text{ pesos}"),
+    ("It is 50 cm and 2 m long. How long will each of 5 parts be?", "50", r"50\text{ cm}"),
+    ("He works 7 days of a week. How much does he make at $5 a day?", "35", r"\$35\text{ a week}"),
+    ("He rode 3 hours and swam 20 minutes. How long did it take?", "200", r"200\text{ hours}"),
     ("Solve $2^x=10$. Round to three decimal places.", "3.322", r"x=\log_2 10\approx 3.322"),
     ("Solve $e^x=5$.", r"\ln 5", r"x=\ln 5\approx 1.609"),
     ("Find the vector from $A$ to $B$.", r"\begin{pmatrix}3\\5\end{pmatrix}", "(3,5)"),

@@ -105,6 +105,11 @@ def test_what_is_far_behind_a_box_is_not_read_but_white_space():
     assert grade(r"\boxed{5}" + ". It is 5" * 900, "5").reason == Reason.NO_ANSWER
 
 
+def test_a_long_row_of_numbers_and_signs_behind_a_box_is_read_once():
+    # Three stars over the row would take minutes.
+    assert grade(r"It is \boxed{5}. " + "1-" * 1_500, "5", prompt="Is it 5?").correct is False
+
+
 def test_what_is_not_known_around_a_box_is_named():
     found = grade(r"A decoy is \boxed{5}.", "5", prompt="How many cats are left?")
     assert found.why == "it is not known what decoy says there, before or behind the box"

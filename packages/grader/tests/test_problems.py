@@ -1,6 +1,8 @@
 """Copies of a problem are no answers, nor is a form that it does not ask for."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -264,6 +266,18 @@ def misgraded(right, rows, *forms):
     ]
 
 
+SENTENCES = Path(__file__).with_name("gsm8k_sentences.jsonl")
+
+
+def test_final_sentences_of_people_are_right():
+    """40 last lines of the solutions of GSM8K, drawn with seed 0, each with its answer boxed."""
+    rows = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()]
+    found = [grade(row["sentence"], row["answer"], prompt=row["problem"]) for row in rows]
+    refused = [row["id"] for row, each in zip(rows, found, strict=True) if not each.correct]
+    assert len(rows) == 40
+    assert refused == ["gsm8k/test/1026"], "it has the pounds of a month as pounds a day"
+
+
 def words_apart(rows):
     r"""Return rows whose answer ends with words, 5\text{ cats}, with the words apart."""
     found = [(*row[:2], re.fullmatch(r"(.*[\d})])\\text(\{ [^{}]*\})", row[2])) for row in rows]
@@ -283,7 +297,9 @@ def test_what_the_problem_asks_for_is_right():
 
 
 def test_words_behind_a_box_are_judged_as_in_it():
-    wrong, right = map(words_apart, (cases.WRONG_TO_PROBLEMS, cases.RIGHT_TO_PROBLEMS))
+    found, right = map(words_apart, (cases.WRONG_TO_PROBLEMS, cases.RIGHT_TO_PROBLEMS))
+    free = [row for row in found if (row[0], row[3].strip()) in cases.FREE_BEHIND]
+    wrong = [row for row in found if row not in free]
     assert min(len(wrong), len(right)) > 20
     assert misgraded(False, wrong, *BEHIND) == []
-    assert misgraded(True, right, *BEHIND) == []
+    assert misgraded(True, right + free, *BEHIND) == []

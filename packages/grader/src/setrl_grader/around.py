@@ -1,7 +1,7 @@
 r"""What stands around a box: the sentence that leads to it, its end, and what the text says later.
 
-All three are judged by lists of what may stand there. A mark, a scale and a unit behind a box, and
-a currency before it, are part of the answer, and are judged as in the box.
+Where a word stands decides what it may say. A mark, a scale and a unit behind a box, and a currency
+before it, are part of the answer, and are judged as in the box.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from setrl_grader.asked import said
 from setrl_grader.problem import FORMULA
 from setrl_grader.units import NOUNS, UNITS
 from setrl_grader.words import (
-    CHANGES,
+    DENIES,
     HEDGES,
-    INTRODUCES,
     LEADS_NOWHERE,
     LEADS_ON,
-    RELATIONS,
+    NUMBERS,
     RETRACTS,
     ROUGHLY,
+    SIGNS,
     SO,
     TOKEN,
     Words,
@@ -53,15 +54,17 @@ _HARMLESS = re.compile(
 _ITEM = re.compile(r"^[^\S\n]*(?:>|[-*+•#]+|\(?\w[.)])[ \t]+", re.MULTILINE)
 _OPENING = re.compile(r"(?:\$+|\\[(\[])\s*\Z|[^\S\n]+\Z")
 _ENDED = re.compile(  # the sentence before; a line that ends with a word or ":" goes on
-    r"(?<!\bi\.e)(?<!\be\.g)[.!?;。](?=\s|\Z)|(?<![A-Za-z:,\s])[^\S\n]*\n|(?<=[A-Za-z])[^\S\n]*\n\s*\n(?=.*\w)"
+    r"(?<!\bi\.e)(?<!\be\.g)[.!?;。](?=\s|\Z)|(?<![A-Za-z:,\s])[^\S\n]*\n|(?<![:,\s])[^\S\n]*\n\s*(?=[A-Z][a-z])|(?<=[A-Za-z])[^\S\n]*\n\s*\n(?=.*\w)"
 )
 _POINTS = frozenset(",()[].'’—?!;、。，")
-_COMPUTED = re.compile(r"\d[^=]*[-+*/x×÷–−][^=]*\d[^=]*=\Z")
+_OPERATORS = frozenset("-+*/x×÷–−")
+_BETWEEN = re.compile(r"\d(.*)\d", re.DOTALL)  # the first digit and the last one
+_CONCLUDES = re.compile(r"\W*(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 _CURRENCY = re.compile(r"(\\\$|[€£¥₹])\s*(?:\$|\\\()?\s*\Z")
 _CLOSED = r"(?:\s*\$|\s*\\[)\]]|[^\S\n]|\*(?!\s*[\d\\(]))*"  # the end of a formula
 _NAMES = "|".join(sorted({*UNITS - NOUNS - {"in"}, "radians", "rad"}, key=len, reverse=True))
 _UNIT = (
-    rf"(?:(?:square|cubic|sq|cu)\.?\s+)?(?<![^\s/])(?:{_NAMES})(?![a-zA-Z(=])"
+    rf"(?:(?:square|cubic|sq|cu)\.?\s+)?(?<![^\s/])(?-i:{_NAMES})(?![a-zA-Z(=])"
     r"(?:\^[23]|\s+(?:squared|cubed)(?![a-z]))?"
 )
 _END = re.compile(
@@ -71,7 +74,7 @@ _END = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _FOLLOWS = re.compile(  # the end, a mark of punctuation, words
-    r"\s*(?:\Z|/\s*[a-zA-Z]{2}|[.,;)\]#(—、。，:]|!(?=\s*\Z|\s*\n|\s+[A-Z])|[-–]\s+[a-zA-Z]{2}"
+    r"\s*(?:\Z|/\s*[a-zA-Z]{2}|[.,;)\]#—、。，:]|\((?!\d*[a-z]\s*[-+*/^])|!(?=\s*\Z|\s*\n|\s+[A-Z])|[-–]\s+[a-zA-Z]{2}"
     r"|[^\W\d_]{2}|a\s|[-=]>|…|[≈→⇒⟹∴]|\n\s*(?:[-*•>#]|\d+[.)])\s"
     r"|\\(?:because|approx|therefore|implies|Rightarrow|boxed|fbox|\(|\[))"
 )
@@ -79,12 +82,26 @@ _PHRASE = re.compile(r"(?:[^\S\n]*(?:/|[^\W\d_]+(?:['’-][^\W\d_]+)*))*")
 _VERDICT = re.compile(r"\s*(?:yes|no|true|false)\s*", re.IGNORECASE)
 _EXPLAINS = re.compile(  # how a sentence begins behind which other numbers may stand
     r"\W*(?:check\w*|verif\w+|we (?:can )?(?:check|verify)|to (?:check|verify)|indeed|explanation"
-    r"|alternatively|for \$)|\s*-\s\d+ [a-z]|\s*\(\d",
+    r"|alternatively|note|(?:this is |that is )?(?:because|since|as)\b|for \$)"
+    r"|\s*-\s\d+ [a-z]|\s*\(\d",
     re.IGNORECASE,
 )
 _STATES = re.compile(
     r"(?:\banswer(?: is)?\s*(?::|is|must be|should be|equals|=)|\bit (?:is|must be|should be))"
     r"[\s:$*\\({\[]*(-?\d[\d,./]*)",
+    re.IGNORECASE,
+)
+_OFFERS = re.compile(
+    rf"\b(?:or|answer\s+is)\W+(?:\w+\W+){{0,2}}?(\d[\d.,/]*|(?:{'|'.join(sorted(NUMBERS))})\b)",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"\b(?:is|are|was|were|be|equals)[\s:$*\\({\[]*(-?\d[\d,./]*)", re.IGNORECASE)
+_CHANGES = re.compile(  # which makes another number or a question of an answer
+    r"[^\w.!\n]*(?:(and|or|percent|k|twice|double|triple|half|(?:over|to|less)(?= \W*\d))\b"
+    r"|(?:[a-z]+ )?(plus|minus|squared|cubed|factorial|halved|doubled|tripled|divided|multiplied"
+    r"|raised|times(?= (?:\W*\d|that|this|itself)))\b"
+    r"|(?:\w+ )*to the (\w+ power)|(?:\w+ )?(?:more|less|fewer) (than) \W*\d)"
+    r"|\s*[,;]\s*\W*(\d)|[^.!\n]*(?:(\?)|\bif (any)\b)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[0-9]{1,99}(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]{1,99})?")
@@ -121,7 +138,7 @@ def around(before: str, answer: str, behind: str, problem: str = "") -> Around:
         unit, rest = rest, ""
     phrase = _PHRASE.match("" if unit or mark[-1:].isalpha() else rest)
     strange = (
-        _strange_before(before[: money.start()] if money else before, answer, words, rounded)
+        _strange_before(before[: money.start()] if money else before, words, rounded)
         or words.noun(TOKEN.findall(phrase[0].lower()) if phrase else [])
         or _strange_value(before, answer)
         or _strange_behind(rest, answer, words)
@@ -160,47 +177,28 @@ def _tokens_before(before: str) -> list[str]:
         return [r"\."]
     text = _HARMLESS.sub("", _plain(BOXED.sub("; ", before)))
     sentence = _ENDED.split(_OPENING.sub("", _ITEM.sub("", text)))[-1]
-    return TOKEN.findall(re.sub(r"\\[(\[\])]|\$", " ", FORMULA.sub(_as_sign, sentence)))
+    return TOKEN.findall(re.sub(r"\\[(\[\])]|\$", " ", sentence))
 
 
-def _as_sign(formula: re.Match[str]) -> str:
-    """Return a formula as one sign, with the words that deny, and the relation at its end."""
-    tokens = TOKEN.findall(next(filter(None, formula.groups())))
-    if sum(each.isalpha() and len(each) > 3 for each in tokens) > 1:  # between two amounts
-        return formula[0]
-    words = [each for each in tokens if each.lower() in RETRACTS | CHANGES]
-    return f" § {' '.join(words + [each for each in tokens[-1:] if each in RELATIONS])} "
-
-
-def _strange_before(before: str, answer: str, known: Words, rounded: bool) -> str:
+def _strange_before(before: str, known: Words, rounded: bool) -> str:
     """Return what may not lead to a box, in the clause that does."""
-    tokens, same = _tokens_before(before), _numbers(answer)
-    clause = _clause(tokens)
-    at = max((at + 1 for at, each in enumerate(clause) if each.lower() in RELATIONS), default=0)
-    near = [each for each in clause[at:] if each not in _POINTS][0 if at else -1 :]
-    if at > 1 and clause[at - 1] in ("is", "are", "was", "were"):  # what it is that is so large
-        near = [each for each in clause[at - 2 : at - 1] if _is_word(each)] + near
-    words = [each for each in clause or tokens if _is_word(each) or each in ROUGHLY]
+    tokens = _tokens_before(before)
+    clause = _clause(tokens) or tokens
+    computed = clause[-1:] == ["="] and _computes(
+        " ".join([*clause, "0"])
+    )  # 3 more, which is 2 + 3 =
+    if computed and "," in clause:
+        clause = clause[len(clause) - clause[::-1].index(",") :]
+    words = [each for each in clause if _is_word(each) or each in ROUGHLY]
     low = [*map(str.lower, words)]
-    computed = at == len(clause) and _COMPUTED.search(" ".join(clause)) is not None
-    if computed:  # 3 more, which is 2 + 3 =
-        words = [each for each in words if each.lower() not in CHANGES]
-    elif "if" in low and not {",", "then"}.intersection(clause):
-        return "if"
+    last = range(len(words) - 2, len(words)) if computed else None
+    strange = _strange_end(tokens) or known.denial(words, DENIES, last)
+    if strange or computed:
+        return strange
+    if low[:1] in (["if"], ["let"]) and "," not in clause:
+        return low[0]
     roughly = [] if rounded else [each for each in words if each.lower() in ROUGHLY]
-    return (
-        _strange_end(tokens)
-        or next(
-            (each for each in near if not _is_word(each) and at and not _numbers(each) & same), ""
-        )
-        or next(iter(roughly), "")
-        or known.other(low)
-        or ("" if computed else known.each(low))
-        or (known.verb(low[-1]) if low[-1:] and at == len(clause) and not computed else "")
-        or (known.noun(low[3:]) if low[:3] == ["the", "number", "of"] else "")
-        or known.strange(words, lenient=computed or known.any)
-        or known.strange([*filter(_is_word, near)])
-    )
+    return next(iter(roughly), "") or known.modal(words) or known.function(low)
 
 
 def _strange_value(before: str, answer: str) -> str:
@@ -216,16 +214,12 @@ def _strange_value(before: str, answer: str) -> str:
 
 
 def _clause(tokens: list[str]) -> list[str]:
-    """Return the clause that states the answer: behind "so", or behind "Since 9 is odd,"."""
+    """Return the clause that states the answer, behind "so" and the like."""
     marks = (*_POINTS, "and", "")
     starts = [at + 1 for at, each in enumerate(tokens) if each.lower() in SO]
     starts = [at for at in starts if ["", *tokens][at - 1].lower() in marks]
     tokens = tokens[max(starts, default=0) :]
-    tokens = [] if _POINTS.issuperset(tokens) else tokens
-    opens = [each.lower() for each in tokens[:2]]
-    opens = opens[1:] if opens[:1] in (["by"], ["after"], ["when"]) else opens[:1]
-    introduced = INTRODUCES.issuperset(opens) and opens and "," in tokens
-    return tokens[len(tokens) - tokens[::-1].index(",") :] if introduced else tokens
+    return [] if _POINTS.issuperset(tokens) else tokens
 
 
 def _strange_end(tokens: Sequence[str]) -> str:
@@ -237,48 +231,67 @@ def _strange_end(tokens: Sequence[str]) -> str:
     if rest[-1] in LEADS_ON.get(last, ()):
         is_value = last != "of" or rest[-1] == "answer" or {"a", "an", "total"} & {*rest[-3:]}
         return "" if is_value else last
-    is_sign = not (_is_word(last) or last in RELATIONS or last == "!")
+    is_sign = not (_is_word(last) or last in SIGNS or last == "!")
     denied = rest[-1] in ("!", r"\not") and not _is_word(last)
     letter = len(last) == 1 and last.isascii() and last.isalpha() and last != "a"
-    return last if is_sign or denied or letter or last in LEADS_NOWHERE | CHANGES else ""
+    return last if is_sign or denied or letter or last in LEADS_NOWHERE else ""
 
 
 def _strange_behind(text: str, answer: str, known: Words) -> str:
-    """Return what may not be said behind an answer: a denial, another number, an unknown word."""
-    asks = re.match(r"\s*(and\b)|[^.!\n]*(\?)", text)
-    if asks:
-        return asks[1] or asks[2]
-    stated, explains = _numbers(answer), False
+    """Return what may not be said behind an answer: a denial, another number, an operation."""
+    if changes := _CHANGES.match(text):
+        return next(filter(None, changes.groups()))
+    stated, free, explains = _numbers(answer), {*known.numbers}, False
     sentences = [*filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text)))]
     for first, sentence in zip([text[:1] not in ".\n", *sentences], sentences, strict=False):
         explains = explains or _EXPLAINS.match(sentence) is not None
         words = [each for each in TOKEN.findall(sentence) if _is_word(each) or each in ROUGHLY]
-        allowed = ROUGHLY | CHANGES if explains else ROUGHLY
-        said_of_it = [each for each in words if each.lower() not in allowed]
-        if strange := known.rate(words, first is True) or known.strange(
-            said_of_it, explains, RETRACTS if explains else HEDGES
-        ):
+        near = _near(words) if first is True else None
+        if strange := known.denial(words, RETRACTS if explains else HEDGES, near):
             return strange
-        numbers = _numbers(" ".join(_STATES.findall(sentence))) if explains else set[Fraction]()
-        numbers = numbers if explains else _others(sentence, stated, known, first is True)
+        if (other := _OFFERS.search(sentence)) and not _numbers(other[1]) & stated:
+            return other[1]
+        free |= _numbers(sentence) if _computes(sentence) else set()
+        found = _numbers(" ".join(_STATES.findall(sentence)))
+        others = found if explains else found | _given(sentence, stated, free, first is True)
+        others -= stated
         if not ROUGHLY.isdisjoint(map(str.lower, words)):
-            numbers = {each for each in numbers if _is_far(each, answer, stated)}
-        if numbers - stated:
-            return str(min(numbers - stated))
+            others = {each for each in others if _is_far(each, answer, stated)}
+        if others:
+            return str(min(others))
     return ""
 
 
-def _others(sentence: str, stated: set[Fraction], known: Words, first: bool) -> set[Fraction]:
-    """Return the numbers of a sentence; in the first, not those with their noun of the problem."""
-    text = FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence)
-    tokens = TOKEN.findall(text)
-    low = ["", *map(str.lower, tokens), ""]
-    others = (
-        each
-        for at, each in enumerate(tokens)
-        if not (first and known.has_pair(low[at], each, low[at + 2]))
+def _given(sentence: str, stated: set[Fraction], free: set[Fraction], first: bool) -> set[Fraction]:
+    """Return the numbers that a sentence gives as an answer: those that are new.
+
+    Those of the problem, and of computations, are not new, unless a later sentence concludes them.
+    """
+    if first:
+        return _numbers(" ".join(_IS.findall(sentence))) - free
+    told = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence))
+    concludes = _CONCLUDES.match(sentence) and told.isdisjoint(stated)
+    return told if concludes and not _computes(sentence) else told - free
+
+
+def _computes(text: str) -> bool:
+    """Whether there is a computation: an operation between numbers, "=" and a number.
+
+    >>> [_computes(text) for text in ("7 cats - 2 cats = 5", "x = 5", "4 - 1")]
+    [True, False, False]
+    """
+    found = ((_BETWEEN.search(one), other) for one, other in pairwise(text.split("=")))
+    return any(
+        each and not _OPERATORS.isdisjoint(each[1]) and re.match(r"[\s$\\]*\d", other)
+        for each, other in found
     )
-    return _numbers(text if "/" in text or "frac" in text else " ".join(others))
+
+
+def _near(words: Sequence[str]) -> set[int]:
+    """Return where "not" is said of an answer, in the end of its sentence: 5 is not, 5 cannot."""
+    first = words[0].lower() if words else ""
+    said = {1} if first in ("is", "are", "was", "were") else set[int]()
+    return {len(words) - 1} | said | (set() if first in ("no", "not") else {0})
 
 
 def _unless_result(formula: str, stated: set[Fraction]) -> str:

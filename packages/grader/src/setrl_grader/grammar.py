@@ -565,6 +565,8 @@ class _Reader:
         while self.next in ("+", "-"):
             negative ^= self.take() == "-"
         product = self.product()
+        if negative and product.op == "degrees":  # of -3
+            return Tree("degrees", (Tree("-", product.parts),))
         return Tree("-", (product,)) if negative else product
 
     def product(self) -> Tree:

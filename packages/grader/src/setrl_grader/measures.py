@@ -24,6 +24,7 @@ _CURRENCIES = {  # how a problem says that it has one
     "¥": r"¥|\byen\b",
     "₹": r"₹|\brupees?\b",
     "ruble": r"\br(?:o?u)bles?\b",
+    "peso": r"\bpesos?\b",
 }
 _LATEX = re.compile(  # a formula, which has no words and no amount behind its end
     r"(?<!\\)\$(?:[^$a-zA-Z]|\\[a-zA-Z]+|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z]))*(?<!\\)\$(?!\d)"
@@ -55,7 +56,8 @@ _KINDS = {  # the words for a kind of quantity
     r"|altitude|segment|chord)s?\b|\b(?:farther|further|taller|higher|wider|deeper|shorter)\b",
     "time": r"\bhow old\b|\bages?\b|\btime (?:it|does|did|do|they|he|she|that)\b|\bit take\b"
     r"|\b(?:how much|total|average|amount of|(?:is|was|calculate|find|compute) the) time\b"
-    r"|\bhow long (?:do|does|did|will|would|can|should|has|have|had|until)\b|\bhow long\b.*\btake"
+    r"|\bhow long (?:do|does|did|will|would|can|should|has|have|had|until)\b(?![^.?]* be\b)"
+    r"|\bhow long\b.*\btake"
     r"|\bhow much longer\b.*\btake|\b(?:earlier|later|sooner)\b",
     "extent": r"\bhow (?:long|much longer)\b",
     "weight": r"\b(?:weigh|heav|mass\b)",
@@ -109,15 +111,18 @@ COUNT = re.compile(
     rf"((?:(?!(?:{_NO_NOUN})\b)[\w'-]+(?:\s+|(?=\W|\Z))){{1,6}})",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(
+PLURAL = re.compile(
     r"people|children|men|women|feet|teeth|mice|geese|.*fish|sheep|deer|[^']*(?:[^siu']|ie)s"
 )
 _NO_WORDS = re.compile(  # which stand for nothing that is counted
     r"\b(?:is|are|was|were|will|be|been|there|do|does|did|have|has|had|can|could|would)\b"
 )
 _COUNTED = re.compile(r"([^a-zA-Z]*[\d})])\s+([a-zA-Z'-]+(?:\s+[a-zA-Z'-]+)*)\Z")
-_PER = re.compile(r"\s+(?:per|an?|each|every)\s+(day|week|month|year|hour|minute)\Z")
+_PER = re.compile(
+    r"(?:(?<=[a-z])\s*/\s*|\s+(?:per|an?|each|every)\s+)(day|week|month|year|hour|minute)\Z"
+)
 _RATE = re.compile(r"\d[\d.,]*(?:\s+\w+)?\s+(?:per|an?|each|every)\s+\w+")  # that is given
+_ASKED_RATE = re.compile(r"\b(?:per|an?|each|every|one)\W+(?:day|week|month|year|hour|minute)\b")
 _WHOLE = re.compile(r"\s+(?:in total|altogether|total)\Z")
 _PART = re.compile(r"\b(?:more|fewer|less|left|remain|each|average|every|per)\b", re.IGNORECASE)
 _LEFT = re.compile(r"\s+(?:left|remaining)\Z")
@@ -148,7 +153,7 @@ def asks_for_share(problem: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def units_of(problem: str) -> frozenset[str]:
-    """Return the units and marks in which a problem asks; of a kind the only one that it has.
+    """Return the units and marks in which a problem asks: those that it has of this kind.
 
     >>> [*units_of("It is 5 m. How many cm is it?")], [*units_of("He ran 3 km twice. How far?")]
     (['cm'], ['km'])
@@ -172,9 +177,11 @@ def units_of(problem: str) -> frozenset[str]:
     if kind in _POWERS:
         found = units & _LENGTHS or {"unit"}
         liquids = units & _LIQUIDS if kind == "volume" else set()
-        return _only({unit + _POWERS[kind] for unit in found} | liquids)
+        return frozenset({unit + _POWERS[kind] for unit in found} | liquids)
     found = units & _OF_KIND.get(kind, frozenset())
-    return _only(found or units & _LENGTHS if kind == "much" else found)  # yards of fabric
+    if kind == "time":
+        return found or _TIMES
+    return found or units & _LENGTHS if kind == "much" else found  # yards of fabric
 
 
 def _units_in(problem: str) -> frozenset[str]:
@@ -308,7 +315,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     if re.search(r"\bhow old\b", question, re.IGNORECASE):
         answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
     each = _PER.search(answer)
-    if each and asks_for_each(each[1], problem):
+    if each and kind != "speed" and may_be_each(each[1], problem):
         answer = answer[: each.start()]
     if problem and not _PART.search(question):
         answer = _WHOLE.sub("", answer)
@@ -325,6 +332,18 @@ def asks_for_each(word: str, problem: str) -> bool:
     return re.search(rf"(?<!after )\b(?:per|an?|each|every|one)\W+{word}\b", asked) is not None
 
 
+def may_be_each(word: str, problem: str) -> bool:
+    """Whether an answer may be one per day: the problem says "day", and asks for no other rate.
+
+    >>> problem = "He earns $5 an hour for 8 hours a day. How much is it?"
+    >>> [may_be_each(word, problem) for word in ("day", "week")]
+    [True, False]
+    """
+    other = _ASKED_RATE.search(_RATE.sub(" ", question_of(problem)))
+    said = re.search(rf"\b{word}\b", problem) is not None
+    return asks_for_each(word, problem) or (said and not other)
+
+
 def _is_counted(said: str, count: re.Match[str]) -> bool:
     """Whether words say what a question counts, and perhaps more words of it behind."""
     words, (head, before, known) = said.split(), _counted(count)
@@ -337,25 +356,21 @@ def _is_counted(said: str, count: re.Match[str]) -> bool:
     return at >= 0 and _fits(words[:at], before, known) and known[: len(rest)] == rest
 
 
-def is_counted(words: Sequence[str], problem: str) -> bool:
-    """Whether words begin with what a question counts.
+def counted_in(problem: str) -> set[str]:
+    """Return the noun that a question counts, with the words before it.
 
-    >>> problem = "How many more cats than dogs are here?"
-    >>> [is_counted(each.split(), problem) for each in ("more cats live here", "more dogs")]
-    [True, False]
+    >>> sorted(counted_in("How many more black cats than dogs are here?"))
+    ['black', 'cats', 'more']
     """
     count = COUNT.search(question_of(problem))
-    if not count:
-        return False
-    head, before, known = _counted(count)
-    at = _place_of(head, words)
-    return at >= 0 and _fits(words[:at], before, known)
+    head, before, _ = _counted(count) if count else ("", [], [])
+    return {head, *before} - {""}
 
 
 def _counted(count: re.Match[str]) -> tuple[str, list[str], list[str]]:
     """Return the noun that is counted, the words before it, and those from it on."""
     phrase = count[1].lower().split()
-    ends = [at for at, word in enumerate(phrase) if _PLURAL.fullmatch(word)] or [0]
+    ends = [at for at, word in enumerate(phrase) if PLURAL.fullmatch(word)] or [0]
     joined = {"and", "or"} & {*phrase[: ends[-1]]}
     end = ends[-1] if joined else next(at for at in ends if at + 1 not in ends)
     text = _NO_WORDS.sub(" ", " ".join([*phrase[end:], count.string[count.end() :].lower()]))

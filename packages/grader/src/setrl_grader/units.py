@@ -66,6 +66,7 @@ _OTHERS = """
     ¥ yen
     ₹ rupees
     ruble rubles rouble roubles
+    peso pesos
     cent cents
     degree degrees
     unit units
