@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
-from setrl_grader.measures import kind_of, quantity_of, units_of
+from setrl_grader.measures import asks_for_part, kind_of, quantity_of, units_of
 from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.problem import ENVIRONMENT, FORMULA, asked_formulas, marked_in, question_of
@@ -93,7 +93,8 @@ _SAID_BY = (  # how a name is written, and the words that ask for it
     (r"\\gcd\(.*\)", r"\bg\.?c\.?[df]\b|(?:greatest|highest|largest) common"),
     (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
 )
-_ALWAYS = frozenset(["answer", "ans", "total"])
+_COUNTS = re.compile("how (?:many|much)", re.IGNORECASE)
+_ALWAYS = frozenset(["answer", "ans"])
 _EXTREME_WORDS = {"maximum", "minimum", "largest", "smallest", "greatest", "least"}
 _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
 _HEAD = re.compile(
@@ -209,7 +210,7 @@ def said(problem: str) -> Said:
         points=any(map(_tuple_of, found)) or not is_range or (of_points and not of_range),
         in_order=_asks_for_order(question),
         rises=_rises(question),
-        ratio=bool(_RATIO.search(problem)),
+        ratio=bool(_RATIO.search(problem)) and kind_of(problem) != "percent",
         units=units_of(problem),
         rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
         solved=bool(_SOLVED.search(problem)),
@@ -268,8 +269,9 @@ def is_said(name: str, problem: str) -> bool:
     words, head = name.lower().split(), _head(question).split()
     ends = {*head[-1:], quantity_of(problem) or kind_of(problem)} | _EXTREME_WORDS & {*head}
     differs = {"more", "fewer", "less"} & {*head} <= {*words}
-    known = {*words} <= {*head} | ends | _ALWAYS
-    return {*words} <= _ALWAYS or (known and differs and words[-1] in ends)
+    always = _ALWAYS | ({"total"} if not asks_for_part(problem) else set())
+    known = {*words} <= {*head} | ends | always
+    return {*words} <= always or (known and differs and words[-1] in ends)
 
 
 def _head(question: str) -> str:
@@ -297,6 +299,8 @@ def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> 
         )
         return bool(letters and problem and not known)
     if _gives_all_to_one(gold, answer, {*said(problem).asked}):
+        return True
+    if answer.kind == "{}" != gold.kind and _COUNTS.match(question_of(problem)):
         return True
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem, lone=False) for each in answer.parts)

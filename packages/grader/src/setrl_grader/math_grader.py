@@ -47,7 +47,7 @@ from setrl_grader.names import are_points, is_letter, is_name, is_named, turned,
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
-from setrl_grader.problem import options_of, problem_of, stem_of
+from setrl_grader.problem import options_of, problem_of, question_of, stem_of
 from setrl_grader.stated import (
     FinalBoxes,
     Gold,
@@ -69,9 +69,11 @@ from setrl_grader.units import (
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|only|(?:for|where) (?:all|every|any|each) ?"
-    r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
+    r"\s*,?\s+(?:\(?(?:double|repeated) (?P<root>root)\)?|only"
+    r"|(?:for|where) (?:all|every|any|each) ?(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))"
+    r"(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
+_LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _DOMAIN = re.compile(
     r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
 )
@@ -88,6 +90,9 @@ _BARE_WORDS = re.compile(
     r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true"
     r"|possible|in|general|the|a|an|any"
 )
+_WIDE_CLAIMS = {"always", "any", "general"}  # more than what may be
+_POSSIBLE = {"can", "could", "exist", "exists", "possible"}
+_NUMBER = re.compile(r"\d+")
 _DOUBTS = re.compile(
     r"\b(?:if|unless|except|only|but|maybe|perhaps|or|yes|although|while)\b", re.IGNORECASE
 )
@@ -236,7 +241,7 @@ class MathGrader(Grader):
             gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form), problem
         )
         answer = _without_sum(gold_form, answer, problem)
-        chosen = _chosen(gold_form, answer, options_of(problem))
+        chosen = _chosen(gold_form, answer, problem)
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
         answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
@@ -478,24 +483,25 @@ def _is_solved(gold: Part, answer: Part) -> bool:
     return answer.marks != "=" or name in (spaceless(each.text) for each in answer.parts)
 
 
-def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
+def _chosen(gold: str, answer: str, problem: str) -> str | None:
     """Return the letter of a choice or of a value, or the option if the gold has no letter.
 
-    It is None if a value behind the letter is another option's.
+    It is None if a value behind the letter is another option's, or the letter is no option's.
 
-    >>> options = {"A": "45", "B": "66"}
-    >>> [_chosen("B", text, options) for text in ("B. 66", "66", "B. 45")]
+    >>> problem = "How many? (A) 45 (B) 66 (C) 72"
+    >>> [_chosen("B", text, problem) for text in ("B. 66", "66", "B. 45")]
     ['B', 'B', None]
-    >>> _chosen("66", "B", options)
-    '66'
+    >>> _chosen("66", "B", problem), _chosen("66", "B: 66", "How many $B$?")
+    ('66', None)
     """
+    options = options_of(problem)
     letter, text = choice_of(answer) or ("", "")
     option = options.get(letter)
     right = choice_of(gold)
     if right and same_text(options.get(right[0], ""), answer):
         return right[0]
     if option is None or (right and right[1]):
-        return answer
+        return None if problem and text and not right else answer
     if text and not (same_text(option, text) or judged(option, text, 0.0, False).equal):
         return None if is_value(text) else answer
     return letter if right else option
@@ -513,12 +519,14 @@ def _first_word(gold: str, answer: str, problem: str = "") -> str:
     words, known = (re.findall("[a-z']+", text.lower()) for text in (found[1], problem))
     known = [ending for word in known for ending in (word, f"{word}s")] if problem else words
     if reason := re.match(r"(?:because|since|as)\s(.*)", found[1], re.DOTALL):
-        return gold if _is_true(parse(reason[1])) else answer
+        about = not problem or {*_NUMBER.findall(reason[1])} & {*_NUMBER.findall(problem)}
+        return gold if about and _is_true(parse(reason[1])) else answer
     left = [word for word in words if not (word in known or _BARE_WORDS.fullmatch(word))]
-    denies = any(map(_DENIES.fullmatch, words))
-    same = denies == (gold.lower() in ("no", "false")) and not re.search(r"\d", found[1])
+    denials = sum(_DENIES.fullmatch(word) is not None for word in words)
+    same = denials == (gold.lower() in ("no", "false")) and not _NUMBER.search(found[1])
+    wide = not denials and {*words} & _WIDE_CLAIMS - {*known} and {*known} & _POSSIBLE
     left = [word for word in left if not _DENIES.fullmatch(word)]
-    return gold if words and same and not (left or _DOUBTS.search(found[1])) else answer
+    return gold if words and same and not (wide or left or _DOUBTS.search(found[1])) else answer
 
 
 def _is_true(reason: Part) -> bool:
@@ -587,6 +595,17 @@ def _listed(boxes: FinalBoxes, gold: str) -> str | None:
     return normal_form(", ".join(f"{name}={box}" if named else box for name, box in boxed))
 
 
+def _is_refused(remark: re.Match[str], problem: str, of_gold: bool) -> bool:
+    """Whether an answer's remark is about a root, or a letter's values, and the problem is not."""
+    if of_gold or not problem:
+        return _is_narrower(remark["domain"], problem)
+    if remark["root"]:
+        return re.search("(?i)root|solv|solution|zero", question_of(problem)) is None
+    known = _LETTER.search(remark.string[: remark.start()])
+    known = known or re.search(r"\bfunction|[a-z]\s*\([a-z]\)", problem)
+    return _is_narrower(remark["domain"], problem) or bool(remark["domain"] and not known)
+
+
 def _is_narrower(domain: str | None, problem: str) -> bool:
     r"""Whether "for all natural x" says of which x, and the problem does not.
 
@@ -618,7 +637,7 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
     If the gold declares a value, AB = CD names the value CD.
     """
     stated = _IDENTICAL.sub(lambda found: _function(found[1], problem), stated)
-    stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
+    stated = _REMARK.sub(lambda found: found[0] * _is_refused(found, problem, about), stated)
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"= \approx") and is_name(part.parts[0]):
         name, *sides = (each.text for each in part.parts)
@@ -650,8 +669,9 @@ def _function(name: str, problem: str) -> str:
 def _rounds_to_whole(exact: str, rounded: str) -> bool:
     """Whether a number is rounded to a whole one."""
     one, other = read_number(exact), read_number(rounded)
-    near = one and other and one.percent == other.percent and other.value.denominator == 1
-    return bool(near and one and other and abs(one.value - other.value) <= Fraction(1, 2))
+    if not one or not other or one.percent != other.percent:
+        return False
+    return math.floor(one.value + Fraction(1, 2)) == other.value
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

@@ -124,7 +124,9 @@ _PER = re.compile(
 _RATE = re.compile(r"\d[\d.,]*(?:\s+\w+)?\s+(?:per|an?|each|every)\s+\w+")  # that is given
 _ASKED_RATE = re.compile(r"\b(?:per|an?|each|every|one)\W+(?:day|week|month|year|hour|minute)\b")
 _WHOLE = re.compile(r"\s+(?:in total|altogether|total)\Z")
-_PART = re.compile(r"\b(?:more|fewer|less|left|remain|each|average|every|per)\b", re.IGNORECASE)
+_PART = re.compile(
+    r"\b(?:more|fewer|less|left|remain|each|average|every|per|difference|rest)\b", re.IGNORECASE
+)
 _LEFT = re.compile(r"\s+(?:left|remaining)\Z")
 _RADIANS = re.compile(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z")
 _BASE = re.compile(r"([0-9A-F]+)_\{?(\d+)\}?\Z")
@@ -144,6 +146,11 @@ def asked_units(problem: str) -> frozenset[str]:
 def asked_scales(problem: str) -> list[str]:
     """Return the words that may ask for a scale: "how many dozen", "in thousands"."""
     return [each.removesuffix("s") for each in _SCALE.findall(question_of(problem))]
+
+
+def asks_for_part(problem: str) -> bool:
+    """Whether a question asks for a part, a mean or a difference, and for no total."""
+    return _PART.search(question_of(problem)) is not None
 
 
 def asks_for_share(problem: str) -> bool:
@@ -317,7 +324,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     each = _PER.search(answer)
     if each and kind != "speed" and may_be_each(each[1], problem):
         answer = answer[: each.start()]
-    if problem and not _PART.search(question):
+    if problem and not asks_for_part(problem):
         answer = _WHOLE.sub("", answer)
     if re.search(r"\b(?:left|remain)", question):
         answer = _LEFT.sub("", answer)
