@@ -38,6 +38,7 @@ from setrl_grader.measures import (
     asked_units,
     asks_for_share,
     in_degrees,
+    in_one_time,
     unsaid_mark,
     without_base,
     without_noun,
@@ -104,6 +105,8 @@ _EXTREMES = (  # that have such a bound
     re.compile(r"min|least|small|low|range|inequal", re.I),
     re.compile(r"max|most|greatest|larg|high|range|inequal", re.I),
 )
+_LABEL = re.compile(r"\A(?:the )?(?:final |correct )?answer(?: is|:| is:) +(?=\S)", re.IGNORECASE)
+_DOLLARS = re.compile(r"\AUS(?:D *|(?=\\?\$))(?:\\?\$)? *(?=\d)")
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
 
@@ -244,6 +247,7 @@ class MathGrader(Grader):
         chosen = _chosen(gold_form, answer, problem)
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
+        chosen = in_one_time(gold_form, chosen, problem)
         answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
         answer = NUMERALS.get(answer, answer) if problem and read_number(gold_form) else answer
@@ -327,7 +331,8 @@ class MathGrader(Grader):
         if len(forms) > 1:
             return Reason.SEVERAL_BOXES
         whole = f"{around.before}{boxes.answers[-1]}{around.behind}{around.unit * with_unit}"
-        return turned(normal_form(whole, letters), kind) or Reason.NO_BOX
+        stated = _LABEL.sub("", _DOLLARS.sub("$", normal_form(whole, letters)))
+        return turned(stated, kind) or Reason.NO_BOX
 
     def _after_grading(self, answer: str, kind: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""

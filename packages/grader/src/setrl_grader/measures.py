@@ -123,6 +123,12 @@ _PER = re.compile(
 )
 _RATE = re.compile(r"\d[\d.,]*(?:\s+\w+)?\s+(?:per|an?|each|every)\s+\w+")  # that is given
 _ASKED_RATE = re.compile(r"\b(?:per|an?|each|every|one)\W+(?:day|week|month|year|hour|minute)\b")
+_NOUNS = re.compile(r"\d\s+([a-z]+s)\b")  # behind the numbers of a problem
+_ONE_LETTER = re.compile(r"(.*\d) ([a-zA-Z])")
+_OF = re.compile(r"(.*(?:\d%|\d [a-zA-Z]+)) of ([a-z ]+)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+_TIME_PIECE = re.compile(r"(\d{1,9})\s*(h|hrs?|hours?|mins?|minutes?|s|secs?|seconds?)(?![a-z])")
+_TIME = re.compile(rf"{_TIME_PIECE.pattern}(?:,?\s*(?:and\s+)?{_TIME_PIECE.pattern})*")
 _WHOLE = re.compile(r"\s+(?:in total|altogether|total)\Z")
 _PART = re.compile(
     r"\b(?:more|fewer|less|left|remain|each|average|every|per|difference|rest)\b", re.IGNORECASE
@@ -306,6 +312,23 @@ def without_base(gold: str, answer: str, problem: str) -> str:
     )
 
 
+def in_one_time(gold: str, answer: str, problem: str) -> str:
+    """Return the gold if an answer is this time in other units, and the problem asks for none.
+
+    >>> problem = "It takes 20 minutes and more. How long does it take?"
+    >>> [in_one_time("160", text, problem) for text in ("2 h 40 min", "160 h")]
+    ['160', '160 h']
+    """
+    number = read_number(gold)
+    if not number or not _TIME.fullmatch(answer) or asked_units(problem):
+        return answer
+    pieces = [(int(each), one_name(unit)) for each, unit in _TIME_PIECE.findall(answer)]
+    seconds = sum(each * _SECONDS[unit] for each, unit in pieces)
+    units = units_of(problem) & {*_SECONDS}
+    same = any(seconds == number.value * _SECONDS[unit] for unit in units)
+    return gold if same else answer
+
+
 def without_noun(gold: str, answer: str, problem: str) -> str:
     """Return a number without the noun behind it that the question counts.
 
@@ -320,7 +343,13 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     if in_radians and (kind == "angle" or trigonometric):
         answer = _RADIANS.sub("", answer)
     if re.search(r"\bhow old\b", question, re.IGNORECASE):
-        answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
+        answer = re.sub(r"(?<=\d)\s+(?:years?|yrs?)(?: old)?\Z", "", answer)
+    letter, of = _ONE_LETTER.fullmatch(answer), _OF.fullmatch(answer)
+    if letter and read_number(gold) and one_name(letter[2]) in units_of(problem):
+        return letter[1]
+    known = of and (of[1].endswith("%") or split_unit(of[1])[1])
+    if of and known and {*of[2].split()} <= {*re.findall("[a-z]+", question.lower())} | {"the"}:
+        answer = of[1]
     each = _PER.search(answer)
     if each and kind != "speed" and may_be_each(each[1], problem):
         answer = answer[: each.start()]
@@ -329,6 +358,8 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     if re.search(r"\b(?:left|remain)", question):
         answer = _LEFT.sub("", answer)
     found, count = _COUNTED.match(answer), COUNT.search(question)
+    if found and not count and re.match("how many", question, re.IGNORECASE):
+        return found[1] if {found[2]} == {*_NOUNS.findall(problem)} else answer
     counted = found and count and read_number(gold) and _is_counted(found[2].lower(), count)
     return found[1] if found and counted else answer
 
