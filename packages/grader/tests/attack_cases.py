@@ -2509,6 +2509,13 @@ FREE_BEHIND = [  # behind a box: odd words around the right value save no work
     ("He played 22 games with 8 players. How many did he win?", "15", r"15\text{ balls}"),
     ("How many did he win of 22 games?", "15", r"\text{USD }15"),
     ("How many did he win of 22 games?", "15", r"\text{Answer: }14"),
+    ("How many pieces did she obtain?", "26", r"\text{twenty-five}"),
+    ("Find all $n$ with $n+m=4$.", "1,3", r"\text{m is }1\text{ or }3"),
+    ("What is the rate of change of $f$?", "0.5", r"50\%"),
+    ("Each of the partners gets some. How much is it?", "0.5", r"50\%"),
+    ("Find the number of pairs.", "17", r"\{17\}"),
+    ("Find the area of $ABC$.", "5", r"\triangle DEF=5"),
+    ("What is the remainder?", "5", r"\text{Total}=5"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How much does he earn at $5 an hour?", "40", r"\$40\text{ per hour}"),
@@ -2689,4 +2696,8 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("A cap costs $5. How much do they cost?", "64", r"\text{The answer is }64"),
     ("How many did he win of 22 games?", "15", r"\text{Answer: }15"),
     ("Find the angle $ABC$.", "60", r"60\text{ deg}"),
+    ("How many pieces did she obtain?", "26", r"\text{twenty-six}"),
+    ("How many pieces did she obtain?", "15", r"\text{Fifteen}"),
+    ("Find all $n$ with $n+m=4$.", "1,3", r"\text{n is }1\text{ or }3"),
+    ("Find all such integers.", "11,13", r"\text{either }11\text{ or }13"),
 ]

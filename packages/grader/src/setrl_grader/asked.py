@@ -94,11 +94,11 @@ _SAID_BY = (  # how a name is written, and the words that ask for it
     (r"\\gcd\(.*\)", r"\bg\.?c\.?[df]\b|(?:greatest|highest|largest) common"),
     (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
 )
-_COUNTS = re.compile("how (?:many|much)", re.IGNORECASE)
+_COUNTS = re.compile(r"how (?:many|much)\b|[\w ]{1,20}\bnumber of\b", re.IGNORECASE)
 _ALWAYS = frozenset(["answer", "ans"])
 _EXTREME_WORDS = {"maximum", "minimum", "largest", "smallest", "greatest", "least"}
 _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
-_OF_POINTS_NAMED = re.compile(r"(?:\[|_\{?(?:\\triangle)?|(\\angle))([A-Z]{3,})[\]}]?\Z")
+_OF_POINTS_NAMED = re.compile(r"(?:\[|_\{?|\\triangle|(\\angle))([A-Z]{3,})[\]}]?\Z")
 _SELF = (  # what is the value of a name, and no property
     "values?|measures?|sizes?|lengths?|magnitudes?|ranges?|sets?|choices?|cases?|coordinates"
     "|positions?|expressions?|formulas?|equations?|forms?|solutions?|terms|kinds?|out"

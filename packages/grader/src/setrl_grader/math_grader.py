@@ -105,7 +105,8 @@ _EXTREMES = (  # that have such a bound
     re.compile(r"min|least|small|low|range|inequal", re.I),
     re.compile(r"max|most|greatest|larg|high|range|inequal", re.I),
 )
-_LABEL = re.compile(r"\A(?:the )?(?:final |correct )?answer(?: is|:| is:) +(?=\S)", re.IGNORECASE)
+_LABEL = re.compile(r"\A(?:the )?(?:final |correct )?answer(?: is|:| is:) +(?=\S)|\Aeither ", re.I)
+_IS = re.compile(r"\A([a-zA-Z]) (?:is|equals) (?=[-\d\\])")
 _DOLLARS = re.compile(r"\AUS(?:D *|(?=\\?\$))(?:\\?\$)? *(?=\d)")
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
@@ -250,7 +251,9 @@ class MathGrader(Grader):
         chosen = in_one_time(gold_form, chosen, problem)
         answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
-        answer = NUMERALS.get(answer, answer) if problem and read_number(gold_form) else answer
+        answer = (
+            NUMERALS.get(answer.lower(), answer) if problem and read_number(gold_form) else answer
+        )
         gold_form = in_degrees(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
@@ -332,6 +335,7 @@ class MathGrader(Grader):
             return Reason.SEVERAL_BOXES
         whole = f"{around.before}{boxes.answers[-1]}{around.behind}{around.unit * with_unit}"
         stated = _LABEL.sub("", _DOLLARS.sub("$", normal_form(whole, letters)))
+        stated = _IS.sub(r"\1=", stated)
         return turned(stated, kind) or Reason.NO_BOX
 
     def _after_grading(self, answer: str, kind: str) -> str | None:

@@ -97,7 +97,7 @@ _UNITS = re.compile(
     r"((?:(?:square|cubic)\s+)?[a-zA-Z]+(?:\^\{?[23]\}?)?(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
 _SHARE = re.compile(
-    r"%|\b(?:percent|probab|chance|likel|odds|fraction|ratio|proportion|portion|share|rate|part)",
+    r"%|\b(?:percent|probab|chance|likel|odds|fraction|ratio|proportion|portion|what part)",
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
@@ -131,7 +131,8 @@ _TIME_PIECE = re.compile(r"(\d{1,9})\s*(h|hrs?|hours?|mins?|minutes?|s|secs?|sec
 _TIME = re.compile(rf"{_TIME_PIECE.pattern}(?:,?\s*(?:and\s+)?{_TIME_PIECE.pattern})*")
 _WHOLE = re.compile(r"\s+(?:in total|altogether|total)\Z")
 _PART = re.compile(
-    r"\b(?:more|fewer|less|left|remain|each|average|every|per|difference|rest)\b", re.IGNORECASE
+    r"\b(?:more|fewer|less|left|remain|each|average|every|per|difference|rest|remainder|mean)\b",
+    re.IGNORECASE,
 )
 _LEFT = re.compile(r"\s+(?:left|remaining)\Z")
 _RADIANS = re.compile(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z")
