@@ -2516,6 +2516,9 @@ FREE_BEHIND = [  # behind a box: odd words around the right value save no work
     ("Find the number of pairs.", "17", r"\{17\}"),
     ("Find the area of $ABC$.", "5", r"\triangle DEF=5"),
     ("What is the remainder?", "5", r"\text{Total}=5"),
+    (r"Find $\gcd(12,18)$.", "6", r"\gcd(2,3)=6"),
+    ("Find the smallest $n$.", "5", r"n_{\text{largest}}=5"),
+    ("Can its area be less than 1?", "Yes", r"\text{Yes, necessarily}"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How much does he earn at $5 an hour?", "40", r"\$40\text{ per hour}"),
@@ -2700,4 +2703,8 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("How many pieces did she obtain?", "15", r"\text{Fifteen}"),
     ("Find all $n$ with $n+m=4$.", "1,3", r"\text{n is }1\text{ or }3"),
     ("Find all such integers.", "11,13", r"\text{either }11\text{ or }13"),
+    ("Find the smallest $n$.", "5", r"n_{\text{smallest}}=5"),
+    ("Must it be an integer?", "No", r"\text{No, not necessarily}"),
+    ("What is the age of Ann?", "5", r"5\text{ years old}"),
+    ("How much of the cake is left?", "0.25", r"25\%"),
 ]

@@ -272,7 +272,8 @@ def is_said(name: str, problem: str) -> bool:
             re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
             for written, words in _SAID_BY
         )
-        return asked and not _is_of_other_points(key, problem)
+        ours, given = ({*re.findall(r"\d+", text)} for text in (key, problem))
+        return asked and ours <= given and not _is_of_other_points(key, problem)
     words, head = name.lower().split(), _head(question).split()
     ends = {*head[-1:], quantity_of(problem) or kind_of(problem)} | _EXTREME_WORDS & {*head}
     differs = {"more", "fewer", "less"} & {*head} <= {*words}
@@ -364,9 +365,12 @@ def _is_word(name: str) -> bool:
 
 def _is_other_extreme(name: str, question: str) -> bool:
     """Whether a name is n_min, and a question asks for the largest n."""
-    index = re.search(r"_\W*(min|max)", name)
-    extremes = [re.search(words, question) is not None for words in (_LEAST, _MOST)]
-    return index is not None and extremes == [index[1] == "max", index[1] == "min"]
+    index = re.sub(r"[\W_]+", " ", name.partition("_")[2])
+    named, asked = (
+        [re.search(words, text) is not None for words in (_LEAST, _MOST)]
+        for text in (index, question)
+    )
+    return True in named and asked == named[::-1]
 
 
 def _is_of_other_points(name: str, problem: str) -> bool:

@@ -89,9 +89,9 @@ _DENIES = re.compile(r"no|not|false|never|none|cannot|impossible|nor|neither|nob
 _BARE_WORDS = re.compile(
     r"it|its|they|he|she|we|this|that|these|those|there|such|so|always|is|are|was|were|do"
     r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true"
-    r"|possible|in|general|the|a|an|any"
+    r"|possible|in|general|the|a|an|any|need|necessarily"
 )
-_WIDE_CLAIMS = {"always", "any", "general"}  # more than what may be
+_WIDE_CLAIMS = {"always", "any", "general", "necessarily"}  # more than what may be
 _POSSIBLE = {"can", "could", "exist", "exists", "possible"}
 _NUMBER = re.compile(r"\d+")
 _DOUBTS = re.compile(

@@ -97,7 +97,8 @@ _UNITS = re.compile(
     r"((?:(?:square|cubic)\s+)?[a-zA-Z]+(?:\^\{?[23]\}?)?(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
 _SHARE = re.compile(
-    r"%|\b(?:percent|probab|chance|likel|odds|fraction|ratio|proportion|portion|what part)",
+    r"%|\b(?:percent|probab|chance|likel|odds|fraction|ratio|proportion|portion"
+    r"|what part|how much of)",
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
@@ -343,7 +344,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     trigonometric = kind == "" and re.search(r"\\(?:sin|cos|tan)", problem)
     if in_radians and (kind == "angle" or trigonometric):
         answer = _RADIANS.sub("", answer)
-    if re.search(r"\bhow old\b", question, re.IGNORECASE):
+    if re.search(r"\b(?:how old|ages?)\b", question, re.IGNORECASE):
         answer = re.sub(r"(?<=\d)\s+(?:years?|yrs?)(?: old)?\Z", "", answer)
     letter, of = _ONE_LETTER.fullmatch(answer), _OF.fullmatch(answer)
     if letter and read_number(gold) and one_name(letter[2]) in units_of(problem):
