@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from setrl.samples.samples import Samples as Samples
     from setrl.samples.values import DEGENERATE as DEGENERATE
 
-__version__ = "0.13.0"
+__version__ = "0.14.0"
 
 _MODULES = {
     "DEGENERATE": "samples.values",

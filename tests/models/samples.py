@@ -51,7 +51,7 @@ class SampleServer(FakeServer):
         seeds = [body["seed"] + i for i in range(count)]
         self.given.update((prompt, seed) for seed in seeds)
         first_line = prompt.partition("\n")[0]
-        texts = [f"{first_line} #{0 if what == 'greedy' else seed}" for seed in seeds]
+        texts = [f"#{0 if what == 'greedy' else seed} {first_line}" for seed in seeds]
         return {
             "choices": [
                 {

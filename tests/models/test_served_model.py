@@ -37,7 +37,7 @@ def wanted(asks=ASKS, seed=7):
         Completion(
             ask.problem,
             number,
-            f"{ask.prompt} #{problem_seed(seed, ask.problem) % 2**31 + number}",
+            f"#{problem_seed(seed, ask.problem) % 2**31 + number} {ask.prompt}",
             "stop",
         )
         for ask in asks

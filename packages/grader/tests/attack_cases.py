@@ -1870,6 +1870,17 @@ CHAINS: list[tuple[str, str, bool]] = [
 
 # Equal to the gold, and an operation is left to do that the gold has done.
 UNDONE: list[tuple[str, str]] = [
+    ("460", r"400+60\exp(0)"),
+    ("460.5", r"460.5\exp(0)"),
+    ("104", r"26(3+\exp(0))"),
+    ("83", r"\frac{1245}{14+\exp(0)}"),
+    ("12", r"|3\cdot 4+f(1,2)-f(1,2)|"),
+    ("18", r"\frac{36\pi+36}{2\pi+2}"),
+    ("120", r"70+50(\pi^2+2\pi+1)^{1/2}-50\pi"),
+    (r"2+\sqrt3", r"(7+4\sqrt3)^{1/2}"),
+    ("2^n", "2^{n+1}-2^n"),
+    (r"\frac{1}{6^n}", r"\frac{6^n}{6^{2n}}"),
+    ("n-1", r"2n-n-1+\max(1,2)-\max(1,2)"),
     (r"\frac{x+1}{x-2}", r"\frac{1-x^2}{3x-x^2-2}"),
     (r"\frac1x", r"\frac{x+5}{x^2+5x}"),
     (r"\frac{1}{x^2+1}", r"\frac{1}{{x^4-1}\over{x^2-1}}"),
@@ -1986,6 +1997,11 @@ UNDONE: list[tuple[str, str]] = [
 
 # What may be left to do, because the gold leaves it, too, or because it cannot be done.
 DONE: list[tuple[str, str]] = [
+    ("e^2", r"\exp(2)"),
+    (r"2\cdot 2^n", "2^{n+1}"),
+    ("4^n-2^n", "2^n(2^n-1)"),
+    (r"\frac{10^n-1}{9}", r"\frac{1}{9}(10^n-1)"),
+    ("(-2,2)", "|x|<2"),
     (r"\frac{1}{1+\sqrt{t}}", r"\frac{1-\sqrt{t}}{1-t}"),
     (r"\frac{1}{x}+\frac{1}{x+1}", r"\frac{2x+1}{x^2+x}"),
     ("n^2+2n", "(n+1)^2-1"),
@@ -2046,6 +2062,8 @@ DONE: list[tuple[str, str]] = [
 
 # problem (empty where none decides), gold, answer
 WRONG_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Solve $|x-3|<1$.", "(2,4)", "|3-x|<1"),
+    ("How large is the angle?", "40", r"\pi-140^\circ"),
     ("Solve $e^x=5$.", r"\ln 5", r"x=\ln 5\approx 1.7"),
     ("Solve $e^x=5$.", r"\ln 5", r"x=\ln 6\approx 1.609"),
     ("Find the vector from $A$ to $B$.", r"\begin{pmatrix}3\\5\end{pmatrix}", "(5,3)"),
@@ -2521,6 +2539,8 @@ FREE_BEHIND = [  # behind a box: odd words around the right value save no work
     ("Can its area be less than 1?", "Yes", r"\text{Yes, necessarily}"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
+    ("Solve $x^2<4$.", "(-2,2)", "|x|<2"),
+    ("How large is the angle?", "40", r"\frac{2\pi}{9}"),
     ("How much does he earn at $5 an hour?", "40", r"\$40\text{ per hour}"),
     ("What was the temperature, in degrees Celsius?", "-3", r"-3^\circ"),
     ("It cost 5 pesos. How much money do 3 cost?", "15", r"15\text{ pesos}"),

@@ -98,7 +98,7 @@ def test_what_is_around_a_box_belongs_to_the_answer(grader):
 
 
 def test_what_is_around_a_box_may_be_what_is_asked_for(grader):
-    rows = cases.RIGHT_TEXTS_TO_PROBLEMS + cases.ODD_TEXTS_TO_PROBLEMS
+    rows = [*cases.RIGHT_TEXTS_TO_PROBLEMS, *cases.ODD_TEXTS_TO_PROBLEMS]
     assert misgraded_texts(grader, True, rows) == []
 
 

@@ -297,9 +297,8 @@ def test_what_the_problem_asks_for_is_right():
 
 
 def test_words_behind_a_box_are_judged_as_in_it():
-    found, right = map(words_apart, (cases.WRONG_TO_PROBLEMS, cases.RIGHT_TO_PROBLEMS))
-    free = [row for row in found if (row[0], row[3].strip()) in cases.FREE_BEHIND]
-    wrong = [row for row in found if row not in free]
+    wrong, right = map(words_apart, (cases.WRONG_TO_PROBLEMS, cases.RIGHT_TO_PROBLEMS))
     assert min(len(wrong), len(right)) > 20
-    assert misgraded(False, wrong, *BEHIND) == []
-    assert misgraded(True, right + free, *BEHIND) == []
+    free = [row for row in wrong if (row[0], row[3].strip()) in cases.FREE_BEHIND]
+    assert misgraded(False, [row for row in wrong if row not in free], *BEHIND) == []
+    assert misgraded(True, [*right, *free], *BEHIND) == []

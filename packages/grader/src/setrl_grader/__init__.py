@@ -33,7 +33,7 @@ from setrl_grader.trainers import (
     verify,
 )
 
-__version__ = "0.13.0"
+__version__ = "0.14.0"
 
 __all__ = [
     "ChoiceGrader",

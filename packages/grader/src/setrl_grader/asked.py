@@ -60,6 +60,7 @@ _NOTATION = re.compile(
     r"|\bscientific notation",
     re.IGNORECASE,
 )
+_TO_INTERVAL = re.compile(r"\bintervals?\b|(?:\||\\lvert\b)[^$|]*[a-z][^$|]*(?:\||\\rvert\b)")
 _RANGE = re.compile(  # asks for an interval, also where points are in the problem
     r"\b(?:intervals?|inequalit\w+|range|domain)\b|\bfor (?:what|which)\b"
     r"|\b(?:all|what|which|possible) (?:the )?(?:possible )?(?:real )?values\b"
@@ -157,7 +158,7 @@ class Said(NamedTuple):
         solved: Whether it asks to solve for a letter.
         form: Whether words ask for the form of the gold, "in lowest terms".
         notation: Whether they ask for a kind of number, "as a decimal".
-        interval: Whether it asks for an interval.
+        interval: Whether it asks for an interval, or has bars to solve: |x| < 2 may not stay.
         rises: Whether it asks for the smallest before the largest, or after it.
         first: The letters of its formulas, in the order in which they first occur.
     """
@@ -222,7 +223,7 @@ def said(problem: str) -> Said:
         solved=bool(_SOLVED.search(problem)),
         form=bool(_FORM.search(problem)),
         notation=bool(_NOTATION.search(problem)),
-        interval=re.search(r"\bintervals?\b", problem) is not None,
+        interval=_TO_INTERVAL.search(problem) is not None,
         first=tuple(dict.fromkeys(_LETTER.findall(" ".join(formulas)) + _ALONE.findall(problem))),
     )
 

@@ -1,6 +1,7 @@
 r"""An expression as a sum of products of powers, which shows what its written form leaves to do.
 
-    √12 + √27 → 2·3^{1/2} + 3·3^{1/2},    (x + 1)² → x² + 2x + 1,    ln 6 → ln 2 + ln 3
+    √12 + √27 → 2·3^{1/2} + 3·3^{1/2},    (x + 1)² → x² + 2x + 1,    ln 6 → ln 2 + ln 3,
+    2^{n+1} → 2·2ⁿ
 
 Bases are primes, whose powers are below 1, the letters, the constants, and i, whose square is −1.
 What is not expanded is a base, too: x + 1 below a line, or sin x.
@@ -54,6 +55,10 @@ def expanded(tree: Tree) -> Terms:
         return _product(expanded(tree.parts[0]), _power_of("°"))
     if tree.op in ("^", "root") and (exponent := exact_value(tree.parts[1], {})):
         return _power(expanded(tree.parts[0]), exponent if tree.op == "^" else 1 / exponent)
+    if tree.op == "^" and (number := literal(tree.parts[0])) and number.value > 0:
+        return _power_of_number(number.value, expanded(tree.parts[1]))
+    if tree.op == r"\exp" and (number := literal(tree.parts[0])):
+        return {frozenset([("e", number.value)] if number.value else []): Fraction(1)}
     if tree.op in (r"\ln", "log") and (number := literal(tree.parts[-1])) and number.value > 0:
         kind = (tree.op, *map(key_of, tree.parts[:-1]))
         return {
@@ -62,6 +67,16 @@ def expanded(tree: Tree) -> Terms:
             for powers, factor in _power_of((*kind, prime)).items()
         }
     return _power_of(key_of(tree))
+
+
+def _power_of_number(number: Fraction, exponent: Terms) -> Terms:
+    """Return a power whose exponent has letters: 2^{n+1} is 2 · 2ⁿ, and 4ⁿ is 2^{2n}."""
+    found = {NOTHING: Fraction(1)}
+    for powers, factor in exponent.items():
+        primes = [(("^", prime, powers), factor * times) for prime, times in primes_of(number)]
+        raised = _joined(primes, Fraction(1)) if powers else _power({NOTHING: number}, factor)
+        found = _product(found, raised)
+    return found
 
 
 def key_of(tree: Tree) -> Base:

@@ -30,6 +30,7 @@ from setrl_grader.trees import COUNTS, Part, Tree, exact_value, has, letters_of,
 
 _RATIONAL = {"number", "+", "-", "*", "/", "^", "!", "!!", "binom"}
 _NUMBER = ("number",)
+_NUMBERS = [set(), {NOTHING}, *({frozenset({(base, Fraction(1))})} for base in ("°", "π", r"\pi"))]
 MAX_FACTORS = 20  # that a power is
 LARGEST_FACTOR, LEAST_EXPONENT = 1_000, 3  # before a power of ten, and of it
 _CIRCULAR = ("sin", "cos", "tan", "cot", "sec", "csc")
@@ -56,12 +57,19 @@ def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
         return True
     solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
     solved = solved and not any(map(_is_mixed, ours))
+    in_bars = answer.kind == "relation" and not interval  # |x| < 2 may stay
     if _has_name_twice(gold, answer) or (
-        solved and any(_is_mixed(each) and (interval or each.op != "abs") for each in theirs)
+        solved and any(_is_mixed(each) and not (in_bars and each.op == "abs") for each in theirs)
     ):
         return True
+    exact = ours and all(_is_number(each) and "." not in each.text for each in ours)
+    if exact and not all(map(_is_number, filter(_is_constant, theirs))):
+        return True
     given = [each for tree in ours for each in walk(tree)]
-    known = [each for tree in theirs if not has(tree, {"word"}) for each in walk(tree)]
+    in_words = any(has(tree, {"word"}) for tree in ours)
+    known = [
+        each for tree in theirs if not (in_words and has(tree, {"word"})) for each in walk(tree)
+    ]
     below = [degree for each in known if (degree := _degree_below(each)) < inf]
     if max(below, default=0) > sum(map(_degree_below, given)):
         return True
@@ -349,6 +357,11 @@ def _has_name_twice(gold: Part, answer: Part) -> bool:
     return name in sides and any(name != each and name in walk(each) for each in sides)
 
 
+def _is_number(tree: Tree) -> bool:
+    """Whether nothing is in an expression but a rational number, one of degrees, or times π."""
+    return {*expanded(tree)} in _NUMBERS
+
+
 def _is_rational(tree: Tree) -> bool:
     """Whether a number is an integer, a fraction, a decimal, or a power of one of them."""
     power = tree.op == "^" and whole(tree.parts[1]) is not None and _is_rational(tree.parts[0])
@@ -366,13 +379,11 @@ def _left(tree: Tree) -> Iterator[str]:
     elif tree.op in COUNTS or tree.op in _FAMILIES:
         yield _FAMILIES.get(tree.op, "count")
     elif tree.op == "root" and not letters_of(tree):
-        inside = expanded(tree.parts[0])
-        if len(inside) > 1 or any(exponent < 1 for powers in inside for _, exponent in powers):
-            yield "root of roots"
-        if {*expanded(tree)} <= {NOTHING}:
-            yield "root"
+        yield from _left_of_root(tree)
     elif tree.op == "-":
         yield from ["one"] * (tree.parts[0].op == "-")
+    elif tree.op == r"\exp":
+        yield from ["one"] * ({*expanded(tree)} == {NOTHING})
     elif tree.op == "abs" or (tree.op.startswith("\\") and tree.op != r"\exp"):
         yield from [tree.op] * (not letters_of(tree))
 
@@ -469,6 +480,15 @@ def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
         yield from _flat(part, -sign if tree.op == "/" and at else sign)
 
 
+def _left_of_root(root: Tree) -> Iterator[str]:
+    """Yield what is left: √(2 + √3), √√2, √4; also if it is written as a power."""
+    inside = expanded(root.parts[0])
+    if len(inside) > 1 or any(exponent < 1 for powers in inside for _, exponent in powers):
+        yield "root of roots"
+    if {*expanded(root)} <= {NOTHING}:
+        yield "root"
+
+
 def _left_of_power(base: Tree, exponent: Tree) -> Iterator[str]:
     """Yield what is left: 3¹⁰, (1 + √2)², i², (x²)³; e², 2^{1/3} and 10⁸ are values."""
     power, tree = whole(exponent), Tree("^", (base, exponent))
@@ -479,7 +499,7 @@ def _left_of_power(base: Tree, exponent: Tree) -> Iterator[str]:
         again = bare.op in ("^", "root") and whole(bare.parts[1]) is not None
         yield from ["power"] * (again and power is not None)
     elif power is None:
-        yield from ["root"] * ({*expanded(tree)} <= {NOTHING})
+        yield from _left_of_root(tree) if literal(exponent) else ()
         yield from ["exponent"] * (exact_value(exponent, {}) is None)
     elif not (_is_long(tree) if bare.text == "10" else bare.op == "constant" and bare.text != "i"):
         yield from ["power"] * (bare.op not in COUNTS and not bare.op.startswith("\\"))
