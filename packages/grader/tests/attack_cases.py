@@ -2537,6 +2537,7 @@ FREE_BEHIND = [  # behind a box: odd words around the right value save no work
     (r"Find $\gcd(12,18)$.", "6", r"\gcd(2,3)=6"),
     ("Find the smallest $n$.", "5", r"n_{\text{largest}}=5"),
     ("Can its area be less than 1?", "Yes", r"\text{Yes, necessarily}"),
+    ("Find the measure of angle $B$ of triangle $ABC$.", "80", r"\angle BAC=80^\circ"),
 ]
 RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Solve $x^2<4$.", "(-2,2)", "|x|<2"),
@@ -2727,4 +2728,5 @@ RIGHT_TO_PROBLEMS: list[tuple[str, str, str]] = [
     ("Must it be an integer?", "No", r"\text{No, not necessarily}"),
     ("What is the age of Ann?", "5", r"5\text{ years old}"),
     ("How much of the cake is left?", "0.25", r"25\%"),
+    ("Find the measure of angle $B$ of triangle $ABC$.", "80", r"\angle ABC=80^\circ"),
 ]

@@ -347,7 +347,9 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
     names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
         fresh = lone and is_letter(name) and name not in ("e", "i") and not _stands(name, problem)
-        return not (fresh or any(_may_be(_bare(name), _bare(each)) for each in names))
+        vertex = re.sub(r"m?\\angle[A-Z]([A-Z])[A-Z]", r"\1", name)  # ∠ABC is ∠B
+        ours = (_bare(name), vertex)
+        return not (fresh or any(_may_be(one, _bare(each)) for one in ours for each in names))
     if problem and (_is_of_other_points(name, problem) or _is_of_other(name, problem)):
         return True
     quantity = quantity_of(problem)
