@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from setrl_grader.grammar import LETTERS_AS, ORDERS, parse
-from setrl_grader.measures import kind_of, quantity_of, units_of
+from setrl_grader.marks import NUMERALS
+from setrl_grader.measures import asks_for_part, kind_of, quantity_of, units_of
 from setrl_grader.names import is_letter, is_name, is_named
 from setrl_grader.normal_form import normal_form, spaceless
 from setrl_grader.problem import ENVIRONMENT, FORMULA, asked_formulas, marked_in, question_of
@@ -94,9 +95,15 @@ _SAID_BY = (  # how a name is written, and the words that ask for it
     (r"\\gcd\(.*\)", r"\bg\.?c\.?[df]\b|(?:greatest|highest|largest) common"),
     (r"\\lcm\(.*\)", r"\bl\.?c\.?m\b|least common"),
 )
-_ALWAYS = frozenset(["answer", "ans", "total"])
+_COUNTS = re.compile(r"how (?:many|much)\b|[\w ]{1,20}\bnumber of\b", re.IGNORECASE)
+_ALWAYS = frozenset(["answer", "ans"])
 _EXTREME_WORDS = {"maximum", "minimum", "largest", "smallest", "greatest", "least"}
 _SEGMENT = re.compile(r"[A-Z]{2}(?:\^\{?2\}?)?\Z")
+_OF_POINTS_NAMED = re.compile(r"(?:\[|_\{?|\\triangle|(\\angle))([A-Z]{3,})[\]}]?\Z")
+_SELF = (  # what is the value of a name, and no property
+    "values?|measures?|sizes?|lengths?|magnitudes?|ranges?|sets?|choices?|cases?|coordinates"
+    "|positions?|expressions?|formulas?|equations?|forms?|solutions?|terms|kinds?|out"
+)
 _HEAD = re.compile(
     r"(?:what(?:'s|\s+(?:is|are|was|were|will be))?|which|how many|how much|\w+)\s+"
     r"([a-z' -]*?)\s*(?:\b(?:of|in|for|from|when|if|that|which|than|on|at|with|by|to|do|does|did"
@@ -210,7 +217,7 @@ def said(problem: str) -> Said:
         points=any(map(_tuple_of, found)) or not is_range or (of_points and not of_range),
         in_order=_asks_for_order(question),
         rises=_rises(question),
-        ratio=bool(_RATIO.search(problem)),
+        ratio=bool(_RATIO.search(problem)) and kind_of(problem) != "percent",
         units=units_of(problem),
         rounded=bool(_ROUNDED.search(problem)) and not _EXACT.search(problem),
         solved=bool(_SOLVED.search(problem)),
@@ -262,15 +269,18 @@ def is_said(name: str, problem: str) -> bool:
     """
     question, key = question_of(problem), spaceless(name)
     if not re.fullmatch(r"[A-Za-z]{3,}(?: [A-Za-z]+)*", name):
-        return any(
+        asked = any(
             re.fullmatch(written, key) and re.search(words, question, re.IGNORECASE)
             for written, words in _SAID_BY
         )
+        ours, given = ({*re.findall(r"\d+", text)} for text in (key, problem))
+        return asked and ours <= given and not _is_of_other_points(key, problem)
     words, head = name.lower().split(), _head(question).split()
     ends = {*head[-1:], quantity_of(problem) or kind_of(problem)} | _EXTREME_WORDS & {*head}
     differs = {"more", "fewer", "less"} & {*head} <= {*words}
-    known = {*words} <= {*head} | ends | _ALWAYS
-    return {*words} <= _ALWAYS or (known and differs and words[-1] in ends)
+    always = _ALWAYS | ({"total"} if not asks_for_part(problem) else set())
+    known = {*words} <= {*head} | ends | always
+    return {*words} <= always or (known and differs and words[-1] in ends)
 
 
 def _head(question: str) -> str:
@@ -298,6 +308,8 @@ def names_another(gold: Part, answer: Part, problem: str, lone: bool = True) -> 
         )
         return bool(letters and problem and not known)
     if _gives_all_to_one(gold, answer, {*said(problem).asked}):
+        return True
+    if answer.kind == "{}" != gold.kind and _COUNTS.match(question_of(problem)):
         return True
     if answer.kind in ("list", "()", "{}"):
         return any(names_another(gold, each, problem, lone=False) for each in answer.parts)
@@ -329,11 +341,17 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
     """
     if _is_word(name) and problem:
         return not is_said(name, problem)
+    if _is_other_extreme(name, question_of(problem)):
+        return True
     wanted = said(problem).asked
     names = [each for each in wanted if is_name(parse(each))]
     if names or name in ("e", "i"):
         fresh = lone and is_letter(name) and name not in ("e", "i") and not _stands(name, problem)
-        return not (fresh or any(_may_be(_bare(name), _bare(each)) for each in names))
+        vertex = re.sub(r"m?\\angle[A-Z]([A-Z])[A-Z]", r"\1", name)  # ∠ABC is ∠B
+        ours = (_bare(name), vertex)
+        return not (fresh or any(_may_be(one, _bare(each)) for one in ours for each in names))
+    if problem and (_is_of_other_points(name, problem) or _is_of_other(name, problem)):
+        return True
     quantity = quantity_of(problem)
     if quantity and _SEGMENT.match(name) and not _OF_SEGMENTS.match(quantity):
         return all(re.search(rf"(?<![a-z]){point}(?![a-z])", problem) for point in name[:2])
@@ -346,6 +364,38 @@ def is_other_name(name: str, problem: str, lone: bool = True) -> bool:
 def _is_word(name: str) -> bool:
     """Whether a name is a word, and no letters of points."""
     return len(name) > 2 and name.isalpha() and not name.isupper()
+
+
+def _is_other_extreme(name: str, question: str) -> bool:
+    """Whether a name is n_min, and a question asks for the largest n."""
+    index = re.sub(r"[\W_]+", " ", name.partition("_")[2])
+    named, asked = (
+        [re.search(words, text) is not None for words in (_LEAST, _MOST)]
+        for text in (index, question)
+    )
+    return True in named and asked == named[::-1]
+
+
+def _is_of_other_points(name: str, problem: str) -> bool:
+    """Whether the area of a triangle, or an angle, is one that a problem does not ask for."""
+    found = _OF_POINTS_NAMED.search(name)
+    if not found or (found[1] and not all(map(problem.count, found[2]))):  # of a new point
+        return False
+    for text in (question_of(problem), problem):
+        runs = re.findall(r"(?<!\d )[A-Z]{3,}", re.sub(r"(?<=[A-Z])\s+(?=[A-Z])", "", text))
+        if runs:
+            return sorted(found[2]) not in map(sorted, runs)
+    return False
+
+
+def _is_of_other(name: str, problem: str) -> bool:
+    """Whether a question asks for something of a name, its digit, or for another event."""
+    question = normal_form(question_of(problem))
+    thing = rf"\b(?!(?:{_SELF})\b)[a-z]+ of (?:the [a-z]+ )?\W{{0,4}}{_written(name)}(?![\w(])"
+    words = re.findall(r"[a-z]+|\d+", question.lower())
+    known = {(NUMERALS | {"no": "0", "none": "0"}).get(each, each) for each in words}
+    event = {*re.findall(r"\d+", name)} if re.match(r"Pr?\(", name) else set()
+    return bool(event - known or re.search(thing, question))
 
 
 def _is_relation(formula: str) -> bool:
@@ -381,6 +431,8 @@ def _is_given(name: str, problem: str) -> bool:
 
 
 def _written(name: str) -> str:
+    if re.fullmatch("[A-Z]{2}", name):
+        return f"(?:{name}|{name[::-1]})"  # a segment
     return re.sub(r"(?<=[a-z])(?=[A-Z])", r"\\s*", re.escape(name))
 
 

@@ -561,13 +561,15 @@ class _Reader:
 
     def term(self) -> Tree:
         """Read a product with its sign."""
-        negative = False
+        signs = 0
         while self.next in ("+", "-"):
-            negative ^= self.take() == "-"
-        product = self.product()
-        if negative and product.op == "degrees":  # of -3
-            return Tree("degrees", (Tree("-", product.parts),))
-        return Tree("-", (product,)) if negative else product
+            signs += self.take() == "-"
+        tree = self.product()
+        if signs == 1 and tree.op == "degrees":  # of -3
+            return Tree("degrees", (Tree("-", tree.parts),))
+        for _ in range(min(signs, 2 + signs % 2)):  # --5 leaves a sign to do
+            tree = Tree("-", (tree,))
+        return tree
 
     def product(self) -> Tree:
         tree = self.power()

@@ -68,17 +68,25 @@ def _time(found: re.Match[str]) -> tuple[int, int, int, str]:
     return int(found[1]), int(found[2]), int(found[3] or 0), half
 
 
-_NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_BASES = {word: str(base) for base, word in enumerate(_NUMERALS, 2)} | {"sixteen": "16"}
-NUMERALS = {"zero": "0", "one": "1"} | _BASES
+_WORDS_OF_NUMBERS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen
+    twenty thirty forty fifty sixty seventy eighty ninety
+"""
+_ONES, _TENS = (_WORDS_OF_NUMBERS.split()[part] for part in (slice(20), slice(20, None)))
+NUMERALS = {word: str(value) for value, word in enumerate(_ONES)} | {
+    f"{ten}-{_ONES[one]}" if one else ten: str(10 * tens + one)
+    for tens, ten in enumerate(_TENS, 2)
+    for one in range(10)
+}
 MARKS = {
     "a number in a base": Mark(
         re.compile(r"(-?)\(?([0-9A-F.]+)\)?_(?:\{\(?([a-z0-9]+)\)?\}|(\w))\Z"),
-        lambda m: (m[1], m[2].lstrip("0"), _BASES.get(m[3] or m[4], m[3] or m[4])),
+        lambda m: (m[1], m[2].lstrip("0"), NUMERALS.get(m[3] or m[4], m[3] or m[4])),
         "204_5",
     ),
     "an angle with minutes": Mark(  # just 30° is a number, whose mark may be missing
-        re.compile(r"(-?\d+(?:\.\d+)?)°(?=.)(?:(\d+(?:\.\d+)?)')?(?:(\d+(?:\.\d+)?)'')?\Z"),
+        re.compile(r"(-?\d+)°(?=.)(?:([0-5]?\d(?:\.\d+(?='\Z))?)')?(?:([0-5]?\d(?:\.\d+)?)'')?\Z"),
         _angle,
         "30°15'",
     ),

@@ -36,7 +36,9 @@ from setrl_grader.marks import NUMERALS, choice_of, is_value
 from setrl_grader.measures import (
     asked_scales,
     asked_units,
+    asks_for_share,
     in_degrees,
+    in_one_time,
     unsaid_mark,
     without_base,
     without_noun,
@@ -46,7 +48,7 @@ from setrl_grader.names import are_points, is_letter, is_name, is_named, turned,
 from setrl_grader.normal_form import normal_form, same_text, spaceless
 from setrl_grader.numbers import Number, read_number
 from setrl_grader.numeric import equal_numeric
-from setrl_grader.problem import options_of, problem_of, stem_of
+from setrl_grader.problem import options_of, problem_of, question_of, stem_of
 from setrl_grader.stated import (
     FinalBoxes,
     Gold,
@@ -68,9 +70,11 @@ from setrl_grader.units import (
 STEPS_OF_PROBLEM = STEPS // 8  # to compare its formulas with the gold
 LEAST_PLACES = 0.01  # how far a number may be from its rounded form, in the places that this has
 _REMARK = re.compile(  # which takes nothing back
-    r"\s*,?\s+(?:\(?(?:double|repeated) root\)?|only|(?:for|where) (?:all|every|any|each) ?"
-    r"(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
+    r"\s*,?\s+(?:\(?(?:double|repeated) (?P<root>root)\)?|only"
+    r"|(?:for|where) (?:all|every|any|each) ?(?P<domain>(?!\s)(?:(?!\b(?:and|or)\b)[^,])*?))"
+    r"(?=\Z|\s*,\s*[a-zA-Z(]|\s+(?:and|or)\b)"
 )
+_LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _DOMAIN = re.compile(
     r"(?P<words>[a-z\s-]*?)(?:\s*\b[a-zA-Z](?P<of>\s*(?:\\in|\\[gl]e|[<>]).*)?)?\Z", re.DOTALL
 )
@@ -85,19 +89,25 @@ _DENIES = re.compile(r"no|not|false|never|none|cannot|impossible|nor|neither|nob
 _BARE_WORDS = re.compile(
     r"it|its|they|he|she|we|this|that|these|those|there|such|so|always|is|are|was|were|do"
     r"|does|did|can|could|will|would|must|should|may|has|have|be|exist|exists|true"
-    r"|possible|in|general|the|a|an|any"
+    r"|possible|in|general|the|a|an|any|need|necessarily"
 )
+_WIDE_CLAIMS = {"always", "any", "general", "necessarily"}  # more than what may be
+_POSSIBLE = {"can", "could", "exist", "exists", "possible"}
+_NUMBER = re.compile(r"\d+")
 _DOUBTS = re.compile(
     r"\b(?:if|unless|except|only|but|maybe|perhaps|or|yes|although|while)\b", re.IGNORECASE
 )
 _FROM_ZERO = re.compile(r"(?:>0|\\ge1)\Z")
 _POSITIVE = re.compile(r"positive|natural|>0|R\^\+|\\mathbbN|\\ge1")
-_IDENTICAL = re.compile(r"(?:\A|(?<=\s))(?:[f-hF-HP-Q]|([f-hF-HP-Q]\([a-z]\)))\s*\\equiv(?!.*mod)")
+_IDENTICAL = re.compile(r"(?:\A|(?<=\s))([f-hF-HP-Q](?:\([a-z]\))?)\s*\\equiv(?!.*mod)")
 _BOUND = re.compile(r"(?:(\\ge|≥)|\\le|≤)(?:q|qslant)?\s*\Z")
 _EXTREMES = (  # that have such a bound
     re.compile(r"min|least|small|low|range|inequal", re.I),
     re.compile(r"max|most|greatest|larg|high|range|inequal", re.I),
 )
+_LABEL = re.compile(r"\A(?:the )?(?:final |correct )?answer(?: is|:| is:) +(?=\S)|\Aeither ", re.I)
+_IS = re.compile(r"\A([a-zA-Z]) (?:is|equals) (?=[-\d\\])")
+_DOLLARS = re.compile(r"\AUS(?:D *|(?=\\?\$))(?:\\?\$)? *(?=\d)")
 _CONSTANTS = re.compile(r"(?<![a-zA-Z\\])[EI](?![a-zA-Z])")  # of Python, as letters in LaTeX
 
 
@@ -235,12 +245,15 @@ class MathGrader(Grader):
             gold_form, _exact(answer, kind, about=False, problem=problem, gold=gold_form), problem
         )
         answer = _without_sum(gold_form, answer, problem)
-        chosen = _chosen(gold_form, answer, options_of(problem))
+        chosen = _chosen(gold_form, answer, problem)
         if chosen is None:
             return Grade(Reason.DIFFERENT, answer, Finding(False, "choice", gold_form, answer))
+        chosen = in_one_time(gold_form, chosen, problem)
         answer = _first_word(gold_form, without_noun(gold_form, chosen, problem), problem)
         answer = without_base(gold_form, answer, problem)
-        answer = NUMERALS.get(answer, answer) if problem and read_number(gold_form) else answer
+        answer = (
+            NUMERALS.get(answer.lower(), answer) if problem and read_number(gold_form) else answer
+        )
         gold_form = in_degrees(gold_form, answer, problem)
         if why := refusal(gold_form, answer):
             return Grade(Reason(why), answer)
@@ -260,13 +273,15 @@ class MathGrader(Grader):
         return Grade(reason, answer, None if reason == Reason.COPIED else found)
 
     def _has_mark(self, gold: str, answer: str, problem: str) -> bool:
-        """Whether an answer has a mark that nobody asked for; 50% may be said for 0.5."""
+        """Whether an answer has a mark that nobody asked for; 50% of a share may be 0.5."""
         mark = unsaid_mark(gold, answer, problem)
         one, other = (read_number(value_of(parse(text)).text) for text in (gold, answer))
         if not one or not other or one.percent == other.percent:
             return bool(mark)
         bare, marked = (other, one) if one.percent else (one, other)
         asked = "%" in gold or not mark
+        if not (asked or asks_for_share(problem)):
+            return True
         if abs(bare.value) < 1 or (bare.value == 1 and not asked):
             return marked.value != 100 * bare.value
         return not (asked and bare.value == marked.value)
@@ -319,7 +334,9 @@ class MathGrader(Grader):
         if len(forms) > 1:
             return Reason.SEVERAL_BOXES
         whole = f"{around.before}{boxes.answers[-1]}{around.behind}{around.unit * with_unit}"
-        return turned(normal_form(whole, letters), kind) or Reason.NO_BOX
+        stated = _LABEL.sub("", _DOLLARS.sub("$", normal_form(whole, letters)))
+        stated = _IS.sub(r"\1=", stated)
+        return turned(stated, kind) or Reason.NO_BOX
 
     def _after_grading(self, answer: str, kind: str) -> str | None:
         """Return why a gold cannot be used, as far as only grading finds it."""
@@ -475,24 +492,25 @@ def _is_solved(gold: Part, answer: Part) -> bool:
     return answer.marks != "=" or name in (spaceless(each.text) for each in answer.parts)
 
 
-def _chosen(gold: str, answer: str, options: dict[str, str]) -> str | None:
+def _chosen(gold: str, answer: str, problem: str) -> str | None:
     """Return the letter of a choice or of a value, or the option if the gold has no letter.
 
-    It is None if a value behind the letter is another option's.
+    It is None if a value behind the letter is another option's, or the letter is no option's.
 
-    >>> options = {"A": "45", "B": "66"}
-    >>> [_chosen("B", text, options) for text in ("B. 66", "66", "B. 45")]
+    >>> problem = "How many? (A) 45 (B) 66 (C) 72"
+    >>> [_chosen("B", text, problem) for text in ("B. 66", "66", "B. 45")]
     ['B', 'B', None]
-    >>> _chosen("66", "B", options)
-    '66'
+    >>> _chosen("66", "B", problem), _chosen("66", "B: 66", "How many $B$?")
+    ('66', None)
     """
+    options = options_of(problem)
     letter, text = choice_of(answer) or ("", "")
     option = options.get(letter)
     right = choice_of(gold)
     if right and same_text(options.get(right[0], ""), answer):
         return right[0]
     if option is None or (right and right[1]):
-        return answer
+        return None if problem and text and not right else answer
     if text and not (same_text(option, text) or judged(option, text, 0.0, False).equal):
         return None if is_value(text) else answer
     return letter if right else option
@@ -510,12 +528,14 @@ def _first_word(gold: str, answer: str, problem: str = "") -> str:
     words, known = (re.findall("[a-z']+", text.lower()) for text in (found[1], problem))
     known = [ending for word in known for ending in (word, f"{word}s")] if problem else words
     if reason := re.match(r"(?:because|since|as)\s(.*)", found[1], re.DOTALL):
-        return gold if _is_true(parse(reason[1])) else answer
+        about = not problem or {*_NUMBER.findall(reason[1])} & {*_NUMBER.findall(problem)}
+        return gold if about and _is_true(parse(reason[1])) else answer
     left = [word for word in words if not (word in known or _BARE_WORDS.fullmatch(word))]
-    denies = any(map(_DENIES.fullmatch, words))
-    same = denies == (gold.lower() in ("no", "false")) and not re.search(r"\d", found[1])
+    denials = sum(_DENIES.fullmatch(word) is not None for word in words)
+    same = denials == (gold.lower() in ("no", "false")) and not _NUMBER.search(found[1])
+    wide = not denials and {*words} & _WIDE_CLAIMS - {*known} and {*known} & _POSSIBLE
     left = [word for word in left if not _DENIES.fullmatch(word)]
-    return gold if words and same and not (left or _DOUBTS.search(found[1])) else answer
+    return gold if words and same and not (wide or left or _DOUBTS.search(found[1])) else answer
 
 
 def _is_true(reason: Part) -> bool:
@@ -567,8 +587,9 @@ def _without_scale(gold: str, answer: str, problem: str) -> str:
     >>> _without_scale("4", "4 million", "How many millions?")
     '4'
     """
-    found = re.match(r"(.*\d)\s+(dozen|[a-z]+d|[bmtr]*illion)s?\b(.*)", answer)
-    asked = found and found[2] in asked_scales(problem) and found[2] not in gold
+    found = re.match(r"(.*\d)\s+((?:dozen|hundred|thousand|[bmtr]+illion)s?)\b(.*)", answer)
+    scale = found[2].removesuffix("s") if found else ""
+    asked = found and scale in asked_scales(problem) and scale not in gold
     return f"{found[1]}{found[3]}" if found and asked else answer
 
 
@@ -581,6 +602,17 @@ def _listed(boxes: FinalBoxes, gold: str) -> str | None:
     named = all(boxes.names) and all(is_name(parse(normal_form(each))) for each in boxes.names)
     boxed = zip(boxes.names, boxes.answers, strict=True)
     return normal_form(", ".join(f"{name}={box}" if named else box for name, box in boxed))
+
+
+def _is_refused(remark: re.Match[str], problem: str, of_gold: bool) -> bool:
+    """Whether an answer's remark is about a root, or a letter's values, and the problem is not."""
+    if of_gold or not problem:
+        return _is_narrower(remark["domain"], problem)
+    if remark["root"]:
+        return re.search("(?i)root|solv|solution|zero", question_of(problem)) is None
+    known = _LETTER.search(remark.string[: remark.start()])
+    known = known or re.search(r"\bfunction|[a-z]\s*\([a-z]\)", problem)
+    return _is_narrower(remark["domain"], problem) or bool(remark["domain"] and not known)
 
 
 def _is_narrower(domain: str | None, problem: str) -> bool:
@@ -613,8 +645,8 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
 
     If the gold declares a value, AB = CD names the value CD.
     """
-    stated = _IDENTICAL.sub(lambda found: f"{found[1]}=" if found[1] else "", stated)
-    stated = _REMARK.sub(lambda found: found[0] * _is_narrower(found["domain"], problem), stated)
+    stated = _IDENTICAL.sub(lambda found: _function(found[1], problem), stated)
+    stated = _REMARK.sub(lambda found: found[0] * _is_refused(found, problem, about), stated)
     part = parse(stated)
     if (part.kind, part.marks) == ("relation", r"= \approx") and is_name(part.parts[0]):
         name, *sides = (each.text for each in part.parts)
@@ -637,11 +669,18 @@ def _exact(stated: str, kind: str, about: bool = True, problem: str = "", gold: 
     return part.parts[1].text if names else stated
 
 
+def _function(name: str, problem: str) -> str:
+    """Return the name before an identity; a function's letter, f of f(x), is none."""
+    is_function = re.search(rf"(?<![a-zA-Z]){name}\s*(?:\\left)?[(:]", problem)
+    return "" if len(name) == 1 and (is_function or not problem) else f"{name}="
+
+
 def _rounds_to_whole(exact: str, rounded: str) -> bool:
     """Whether a number is rounded to a whole one."""
     one, other = read_number(exact), read_number(rounded)
-    near = one and other and one.percent == other.percent and other.value.denominator == 1
-    return bool(near and one and other and abs(one.value - other.value) <= Fraction(1, 2))
+    if not one or not other or one.percent != other.percent:
+        return False
+    return math.floor(one.value + Fraction(1, 2)) == other.value
 
 
 def _within(grade: Grade, gold: object, units: bool, error: float) -> Grade:

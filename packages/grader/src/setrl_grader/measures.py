@@ -47,15 +47,15 @@ _KINDS = {  # the words for a kind of quantity
     r" (?:rate|percent)",
     "speed": r"\b(?:speed|velocity|how fast|rate)\b",
     "temperature": r"\btemperature\b",
-    "angle": r"\bangle|\\m?angle|∠|\\widehat|\bdegree measure|\barcs?\b(?! length)|\brotat|\binclin"
+    "angle": r"\bangle|\\m?angle|∠|\\widehat|\bdegree measure|\barcs?\b(?! length)|\binclin"
     r"|\bbearing\b|\bradian",
-    "area": r"\barea\b|\[[A-Z]{3,}\]",
+    "area": r"\barea\b|(?-i:\[[A-Z]{3,}\])",
     "volume": r"\b(?:volume|capacity)\b",
     "length": r"\bhow (?:far|tall|high|wide|deep)\b|\b(?:length|distance|height|width|depth"
     r"|thickness|perimeter|(?:in|circum)?radius|diameter|circumference|side|edge|diagonal|hypotenuse"
     r"|altitude|segment|chord)s?\b|\b(?:farther|further|taller|higher|wider|deeper|shorter)\b",
     "time": r"\bhow old\b|\bages?\b|\btime (?:it|does|did|do|they|he|she|that)\b|\bit take\b"
-    r"|\b(?:how much|total|average|(?:is|was|calculate|find|compute) the) time\b"
+    r"|\b(?:how much|total|average|amount of|(?:is|was|calculate|find|compute) the) time\b"
     r"|\bhow long (?:do|does|did|will|would|can|should|has|have|had|until)\b(?![^.?]* be\b)"
     r"|\bhow long\b.*\btake"
     r"|\bhow much longer\b.*\btake|\b(?:earlier|later|sooner)\b",
@@ -96,6 +96,11 @@ _UNITS = re.compile(
     r"(?:\$|\\mathrm\{~?)?"
     r"((?:(?:square|cubic)\s+)?[a-zA-Z]+(?:\^\{?[23]\}?)?(?:\s+per\s+[a-z]+|/[a-z]+)?)(?![a-z])"
 )
+_SHARE = re.compile(
+    r"%|\b(?:percent|probab|chance|likel|odds|fraction|ratio|proportion|portion"
+    r"|what part|how much of)",
+    re.IGNORECASE,
+)
 _SCALE = re.compile(r"\b(?:how many|in|number of)\s+(\w+)", re.IGNORECASE)
 _NO_NOUN = (  # what ends the noun behind "how many"
     r"is|are|do|does|did|has|have|had|can|could|will|would|must|should|was|were|in|of|with|to|than|that"
@@ -119,8 +124,17 @@ _PER = re.compile(
 )
 _RATE = re.compile(r"\d[\d.,]*(?:\s+\w+)?\s+(?:per|an?|each|every)\s+\w+")  # that is given
 _ASKED_RATE = re.compile(r"\b(?:per|an?|each|every|one)\W+(?:day|week|month|year|hour|minute)\b")
+_NOUNS = re.compile(r"\d\s+([a-z]+s)\b")  # behind the numbers of a problem
+_ONE_LETTER = re.compile(r"(.*\d) ([a-zA-Z])")
+_OF = re.compile(r"(.*(?:\d%|\d [a-zA-Z]+)) of ([a-z ]+)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+_TIME_PIECE = re.compile(r"(\d{1,9})\s*(h|hrs?|hours?|mins?|minutes?|s|secs?|seconds?)(?![a-z])")
+_TIME = re.compile(rf"{_TIME_PIECE.pattern}(?:,?\s*(?:and\s+)?{_TIME_PIECE.pattern})*")
 _WHOLE = re.compile(r"\s+(?:in total|altogether|total)\Z")
-_PART = re.compile(r"\b(?:more|fewer|less|left|remain|each|average|every|per)\b", re.IGNORECASE)
+_PART = re.compile(
+    r"\b(?:more|fewer|less|left|remain|each|average|every|per|difference|rest|remainder|mean)\b",
+    re.IGNORECASE,
+)
 _LEFT = re.compile(r"\s+(?:left|remaining)\Z")
 _RADIANS = re.compile(r"\s*(?<=[\d}i ])(?:radians?|rad)\Z")
 _BASE = re.compile(r"([0-9A-F]+)_\{?(\d+)\}?\Z")
@@ -137,9 +151,19 @@ def asked_units(problem: str) -> frozenset[str]:
     return frozenset(one_name(split_unit(f"1 {each}")[1]) for each in found) - {""}
 
 
-def asked_scales(problem: str) -> str:
+def asked_scales(problem: str) -> list[str]:
     """Return the words that may ask for a scale: "how many dozen", "in thousands"."""
-    return " ".join(_SCALE.findall(question_of(problem)))
+    return [each.removesuffix("s") for each in _SCALE.findall(question_of(problem))]
+
+
+def asks_for_part(problem: str) -> bool:
+    """Whether a question asks for a part, a mean or a difference, and for no total."""
+    return _PART.search(question_of(problem)) is not None
+
+
+def asks_for_share(problem: str) -> bool:
+    """Whether a question asks for a part of a whole, which may be said in percent."""
+    return _SHARE.search(question_of(problem)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -161,7 +185,8 @@ def units_of(problem: str) -> frozenset[str]:
         return frozenset("°" * _has_degrees(kind, problem))
     units = _units_in(problem)
     if kind == "speed":
-        return frozenset(f"{one}/{time}" for one in units - _TIMES for time in units & _TIMES)
+        times = units & {"h", "min", "s"} or units & _TIMES
+        return frozenset(f"{one}/{time}" for one in units - _TIMES for time in times)
     if kind in ("money", "much") and (money := _currency(problem)):
         return money
     if kind in _POWERS:
@@ -195,7 +220,8 @@ def _currency(problem: str) -> frozenset[str]:
     """Return the only currency of a problem; pounds are a weight where there is another one."""
     found = {sign for sign, said in _CURRENCIES.items() if re.search(said, problem)}
     found = found or {*"$" * bool(_DOLLARS.search(_LATEX.sub(" ", problem)))}
-    if found <= {"£"} and re.search(r"£|\bpounds\b|\bpence\b", problem):
+    in_pounds = found == {"£"} or (not found and _PAID.search(problem))
+    if in_pounds and re.search(r"£|\bpounds\b|\bpence\b", problem):
         return frozenset(["£", "lb"])
     return _only(found)
 
@@ -217,7 +243,8 @@ def kind_of(problem: str) -> str:
     found = _KIND.search(_AMOUNT.sub(" ", question))
     if found:
         return str(found.lastgroup)
-    is_paid = not asked and _AMOUNT_OF_MONEY.search(question) and _PAID.search(problem)
+    text = _LATEX.sub(" ", problem)
+    is_paid = not asked and _AMOUNT_OF_MONEY.search(question) and _PAID.search(text)
     return "money" if is_paid else "much" if _MUCH.search(question) else ""
 
 
@@ -287,6 +314,23 @@ def without_base(gold: str, answer: str, problem: str) -> str:
     )
 
 
+def in_one_time(gold: str, answer: str, problem: str) -> str:
+    """Return the gold if an answer is this time in other units, and the problem asks for none.
+
+    >>> problem = "It takes 20 minutes and more. How long does it take?"
+    >>> [in_one_time("160", text, problem) for text in ("2 h 40 min", "160 h")]
+    ['160', '160 h']
+    """
+    number = read_number(gold)
+    if not number or not _TIME.fullmatch(answer) or asked_units(problem):
+        return answer
+    pieces = [(int(each), one_name(unit)) for each, unit in _TIME_PIECE.findall(answer)]
+    seconds = sum(each * _SECONDS[unit] for each, unit in pieces)
+    units = units_of(problem) & {*_SECONDS}
+    same = any(seconds == number.value * _SECONDS[unit] for unit in units)
+    return gold if same else answer
+
+
 def without_noun(gold: str, answer: str, problem: str) -> str:
     """Return a number without the noun behind it that the question counts.
 
@@ -300,16 +344,24 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
     trigonometric = kind == "" and re.search(r"\\(?:sin|cos|tan)", problem)
     if in_radians and (kind == "angle" or trigonometric):
         answer = _RADIANS.sub("", answer)
-    if re.search(r"\bhow old\b", question, re.IGNORECASE):
-        answer = re.sub(r"(?<=\d)\s+years?(?: old)?\Z", "", answer)
+    if re.search(r"\b(?:how old|ages?)\b", question, re.IGNORECASE):
+        answer = re.sub(r"(?<=\d)\s+(?:years?|yrs?)(?: old)?\Z", "", answer)
+    letter, of = _ONE_LETTER.fullmatch(answer), _OF.fullmatch(answer)
+    if letter and read_number(gold) and one_name(letter[2]) in units_of(problem):
+        return letter[1]
+    known = of and (of[1].endswith("%") or split_unit(of[1])[1])
+    if of and known and {*of[2].split()} <= {*re.findall("[a-z]+", question.lower())} | {"the"}:
+        answer = of[1]
     each = _PER.search(answer)
     if each and kind != "speed" and may_be_each(each[1], problem):
         answer = answer[: each.start()]
-    if problem and not _PART.search(question):
+    if problem and not asks_for_part(problem):
         answer = _WHOLE.sub("", answer)
     if re.search(r"\b(?:left|remain)", question):
         answer = _LEFT.sub("", answer)
     found, count = _COUNTED.match(answer), COUNT.search(question)
+    if found and not count and re.match("how many", question, re.IGNORECASE):
+        return found[1] if {found[2]} == {*_NOUNS.findall(problem)} else answer
     counted = found and count and read_number(gold) and _is_counted(found[2].lower(), count)
     return found[1] if found and counted else answer
 
@@ -317,7 +369,7 @@ def without_noun(gold: str, answer: str, problem: str) -> str:
 def asks_for_each(word: str, problem: str) -> bool:
     """Whether a question asks for an amount per day, and does not only give one: $5 an hour."""
     asked = _RATE.sub(" ", question_of(problem))
-    return re.search(rf"\b(?:per|an?|each|every|one)\W+{word}\b", asked) is not None
+    return re.search(rf"(?<!after )\b(?:per|an?|each|every|one)\W+{word}\b", asked) is not None
 
 
 def may_be_each(word: str, problem: str) -> bool:

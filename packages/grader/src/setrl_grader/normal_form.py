@@ -14,7 +14,7 @@ from setrl_grader.python_syntax import as_latex
 from setrl_grader.tokens import depths, joined, tokens
 
 _PERCENT = re.compile(r"(?<=[\d})])\s*(?:percent|per cent|pct)\Z")
-_DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*degrees?\Z")
+_DEGREES = re.compile(r"(?:(?<=[\d})])|(?<=\\pi))\s*deg(?:rees?)?\Z")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _BOLD_ALONE = re.compile(r"\A\s*\\mathbf\{([A-Za-z])\}\s*\Z")
 _STARS = re.compile(r"\A\s*\*\*([^*]+)\*\*\s*\Z")  # bold in Markdown

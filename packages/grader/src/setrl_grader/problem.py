@@ -59,6 +59,7 @@ _NOUN = (  # what may be said of a name that is asked for
     r"|smallest|largest|least|greatest|maximum|minimum|values?|numbers?|integers?|primes?|pairs?"
     r"|triples?|tuples?|points?|coordinates|solutions?|roots?|angles?|sides?|segments?|lengths?|measures?"
     r"|ranges?|ratios?|sums?|products?|functions?|parameters?|constants?|coefficients?"
+    r"|(?:diagonals?|altitudes?|medians?|chords?|edges?)(?!\s+of\b)|general\s+terms?"
     r"|unknowns?|with justification|of|and|or|(?<=values )for|(?<=range )for)"
 )
 _AMOUNT_OF = re.compile(  # what is no value of the letter behind it

@@ -37,7 +37,7 @@ _OTHERS = """
     day days
     week weeks
     month months
-    year years
+    year years yrs
     l L liter liters litre litres
     ml mL milliliter milliliters
     gallon gallons
@@ -60,7 +60,7 @@ _OTHERS = """
     K
     C
     F
-    $ dollar dollars USD
+    $ dollar dollars USD bucks
     € euro euros EUR
     £
     ¥ yen
@@ -89,7 +89,7 @@ NOUNS = frozenset(" ".join(_OTHERS.split("unit units\n")[1].splitlines()).split(
 _POWERS = [  # how a power, or a quotient, is said → how it is written
     (re.compile(rf"(?:{said})\.?\s+([a-zA-Z]+)|([a-zA-Z]+)\s+{behind}"), rf"\1\2^{power}")
     for said, behind, power in (("square|sq", "squared", 2), ("cubic|cu", "cubed", 3))
-] + [(re.compile(r"\s+per\s+"), "/")]
+] + [(re.compile(r"\s+(?:per|an?)\s+"), "/")]
 
 SHORT = {name for name in UNITS if 2 <= len(name) <= 3} | {"am", "pm", "rad"}
 """Units that follow a number without a space, so that their letters are no factors."""
