@@ -397,7 +397,7 @@ def _left(tree: Tree) -> Iterator[str]:
         yield from _left_of_power(*tree.parts)
     elif tree.op in COUNTS or tree.op in _FAMILIES:
         yield _FAMILIES.get(tree.op, "count")
-    elif tree.op == "root" and not letters_of(tree):
+    elif tree.op == "root":
         yield from _left_of_root(tree)
     elif tree.op == "-":
         yield from ["one"] * (tree.parts[0].op == "-")
@@ -500,11 +500,15 @@ def _flat(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree, int]]:
 
 
 def _left_of_root(root: Tree) -> Iterator[str]:
-    """Yield what is left: √(2 + √3), √√2, √4; also if it is written as a power."""
+    """Yield what is left: √(2 + √3), √√2, √4, ∛n³; also if it is written as a power."""
     inside = expanded(root.parts[0])
-    if len(inside) > 1 or any(exponent < 1 for powers in inside for _, exponent in powers):
+    of_roots = len(inside) > 1 or any(exponent < 1 for powers in inside for _, exponent in powers)
+    is_sure = not letters_of(root) or (whole(root.parts[1]) or 0) % 2  # √x² is |x|
+    if of_roots and not letters_of(root):
         yield "root of roots"
-    if {*expanded(root)} <= {NOTHING}:
+    if is_sure and all(
+        exponent.denominator == 1 for powers in expanded(root) for _, exponent in powers
+    ):
         yield "root"
 
 
@@ -516,6 +520,7 @@ def _left_of_power(base: Tree, exponent: Tree) -> Iterator[str]:
         yield "one"
     elif letters_of(tree):
         again = bare.op in ("^", "root") and whole(bare.parts[1]) is not None
+        again = again or (bare.op == "*" and not all(map(letters_of, bare.parts)))
         yield from ["power"] * (again and power is not None)
     elif power is None:
         yield from _left_of_root(tree) if literal(exponent) else ()
