@@ -14,7 +14,7 @@ before the problem do not count, nor do the options behind it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -55,37 +55,52 @@ def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
     (True, False)
     """
     ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
-    if not _set_operations(answer) <= _set_operations(gold):
-        return True
-    solved = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
-    solved = solved and not any(map(_is_mixed, ours))
     in_bars = answer.kind == "relation" and not interval  # |x| < 2 may stay
-    if _has_name_twice(gold, answer) or (
-        solved and any(_is_mixed(each) and not (in_bars and each.op == "abs") for each in theirs)
-    ):
-        return True
-    exact = ours and all(_is_number(each) and "." not in each.text for each in ours)
-    if exact and not all(map(_is_number, filter(_is_constant, theirs))):
-        return True
-    given = [each for tree in ours for each in walk(tree)]
+    letters = len(_letters(gold)) < 1 + ("relation" in (gold.kind, answer.kind))
+    return (
+        not _set_operations(answer) <= _set_operations(gold)
+        or _has_name_twice(gold, answer)
+        or (letters and _is_unsolved(ours, theirs, in_bars))
+        or _is_no_number(ours, theirs)
+        or _leaves_more(gold, answer)
+    )
+
+
+def _is_unsolved(ours: list[Tree], theirs: list[Tree], in_bars: bool) -> bool:
+    """Whether an answer does operations on letters, and the gold does not."""
+    mixed = [each for each in theirs if _is_mixed(each) and not (in_bars and each.op == "abs")]
+    return bool(mixed) and not any(map(_is_mixed, ours))
+
+
+def _is_no_number(ours: list[Tree], theirs: list[Tree]) -> bool:
+    """Whether a gold of rational numbers has an answer with a constant of another kind."""
+    is_exact = all(_is_number(each) and "." not in each.text for each in ours)
+    return bool(ours) and is_exact and not all(map(_is_number, filter(_is_constant, theirs)))
+
+
+def _leaves_more(gold: Part, answer: Part) -> bool:
+    """Whether an answer leaves a kind of operation, or more of them than the gold."""
+    ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
     in_words = any(has(tree, {"word"}) for tree in ours)
-    known = [
-        each for tree in theirs if not (in_words and has(tree, {"word"})) for each in walk(tree)
-    ]
+    given = [each for tree in ours for each in walk(tree)]
+    read = (tree for tree in theirs if not (in_words and has(tree, {"word"})))
+    known = [each for tree in read for each in walk(tree)]
     below = [degree for each in known if (degree := _degree_below(each)) < inf]
     if max(below, default=0) > sum(map(_degree_below, given)):
         return True
-    left = Counter(kind for each in known if not _is_choice(each) for kind in _left(each))
-    left["sum"] += _has_term_on_both_sides(answer)
-    may_stay = Counter(kind for each in given for kind in _left(each))
-    may_stay["sum"] += _has_term_on_both_sides(gold)
+    left = _count_left(answer, (each for each in known if not _is_choice(each)))
+    may_stay = _count_left(gold, given)
     if gold.kind == "ratio":
         may_stay["quotient"] += len(given)
-    # ln x − ln 2 for ln(x/2): by the same functions, as often as the answer likes
-    return any(
-        count > (inf if kind in _BY_EACH_OTHER and may_stay[kind] else may_stay[kind])
-        for kind, count in left.items()
-    )
+    for kind in _BY_EACH_OTHER & {*may_stay}:  # ln x − ln 2 for ln(x/2)
+        del left[kind]
+    return not left <= may_stay
+
+
+def _count_left(part: Part, trees: Iterable[Tree]) -> Counter[str]:
+    """Count what is left to do in a statement, by kinds."""
+    left = Counter(kind for each in trees for kind in _left(each))
+    return left + Counter({"sum": int(_has_term_on_both_sides(part))})
 
 
 def _set_operations(part: Part) -> set[str]:
