@@ -38,7 +38,13 @@ FORMS = [
     r"\binom{}{}",
 ]
 NUMBERS = [chr(code) for code in range(sys.maxunicode) if unicodedata.category(chr(code))[0] == "N"]
-LETTERS = [chr(code) for code in range(sys.maxunicode) if unicodedata.category(chr(code))[0] == "L"]
+ALIKE = ("CJK UNIFIED IDEOGRAPH", "HANGUL SYLLABLE")  # 110,000 letters: one of 20 stands for them
+LETTERS = [
+    chr(code)
+    for code in range(sys.maxunicode)
+    if unicodedata.category(chr(code))[0] == "L"
+    and (code % 20 == 0 or not unicodedata.name(chr(code), "").startswith(ALIKE))
+]
 LONG = ["9" * 5000, "1." + "3" * 5000, rf"\frac{{1}}{{{'7' * 5000}}}", f"x^{{{'9' * 5000}}}",
         f"10^{{{'9' * 400}}}", f"0.({'3' * 5000})", "1e" + "9" * 50, "9" * 1999,
         ".350.(3)"]  # fmt: skip
@@ -130,8 +136,7 @@ def test_numbers_of_all_scripts():
     assert len(NUMBERS) > 1500
     for place, sign in enumerate(NUMBERS):
         answer = FORMS[place % len(FORMS)].format(sign, sign)
-        read(rf"\boxed{{{answer}}}", "5")
-        read(r"\boxed{5}", sign)
+        read(rf"\boxed{{{answer}}}", sign)
 
 
 def test_a_digit_is_a_digit_and_a_sign_is_none():
@@ -164,7 +169,7 @@ def test_a_number_that_python_does_not_write():
 
 def test_made_latex():
     draw = random.Random(1)
-    for _ in range(2500):
+    for _ in range(1500):
         gold, answer = ("".join(draw.choices(PIECES, k=draw.randint(1, 12))) for _ in range(2))
         try:
             read(rf"\boxed{{{answer}}}", gold)
