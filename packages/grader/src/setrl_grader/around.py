@@ -184,9 +184,7 @@ def _strange_before(before: str, known: Words, rounded: bool) -> str:
     """Return what may not lead to a box, in the clause that does."""
     tokens = _tokens_before(before)
     clause = _clause(tokens) or tokens
-    computed = clause[-1:] == ["="] and _computes(
-        " ".join([*clause, "0"])
-    )  # 3 more, which is 2 + 3 =
+    computed = clause[-1:] == ["="] and _computes(" ".join([*clause, "0"]))  # 2 + 3 =
     if computed and "," in clause:
         clause = clause[len(clause) - clause[::-1].index(",") :]
     words = [each for each in clause if _is_word(each) or each in ROUGHLY]
@@ -202,7 +200,7 @@ def _strange_before(before: str, known: Words, rounded: bool) -> str:
 
 
 def _strange_value(before: str, answer: str) -> str:
-    """Return another number before "=", or the sign of a set before what is none."""
+    """Return another number before "=", or ∈ before an answer that is not a set."""
     *rest, one, sign = ["", "", *_tokens_before(before), ""][-4:-1] if before else ["", "", ""]
     number = (
         sign == "="
@@ -243,17 +241,18 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
         return next(filter(None, changes.groups()))
     stated, free, explains = _numbers(answer), {*known.numbers}, False
     sentences = [*filter(str.strip, re.split(r"(?<=[.!?])\s+|\n", _HARMLESS.sub("", text)))]
-    for first, sentence in zip([text[:1] not in ".\n", *sentences], sentences, strict=False):
+    for at, sentence in enumerate(sentences):
+        of_box = at == 0 and text[:1] not in ".\n"  # the end of its sentence
         explains = explains or _EXPLAINS.match(sentence) is not None
         words = [each for each in TOKEN.findall(sentence) if _is_word(each) or each in ROUGHLY]
-        near = _near(words) if first is True else None
+        near = _near(words) if of_box else None
         if strange := known.denial(words, RETRACTS if explains else HEDGES, near):
             return strange
         if (other := _OFFERS.search(sentence)) and not _numbers(other[1]) & stated:
             return other[1]
         free |= _numbers(sentence) if _computes(sentence) else set()
         found = _numbers(" ".join(_STATES.findall(sentence)))
-        others = found if explains else found | _given(sentence, stated, free, first is True)
+        others = found if explains else found | _given(sentence, stated, free, of_box)
         others -= stated
         if not ROUGHLY.isdisjoint(map(str.lower, words)):
             others = {each for each in others if _is_far(each, answer, stated)}
@@ -262,16 +261,18 @@ def _strange_behind(text: str, answer: str, known: Words) -> str:
     return ""
 
 
-def _given(sentence: str, stated: set[Fraction], free: set[Fraction], first: bool) -> set[Fraction]:
+def _given(
+    sentence: str, stated: set[Fraction], free: set[Fraction], of_box: bool
+) -> set[Fraction]:
     """Return the numbers that a sentence gives as an answer: those that are new.
 
     Those of the problem, and of computations, are not new, unless a later sentence concludes them.
     """
-    if first:
+    if of_box:
         return _numbers(" ".join(_IS.findall(sentence))) - free
-    told = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence))
-    concludes = _CONCLUDES.match(sentence) and told.isdisjoint(stated)
-    return told if concludes and not _computes(sentence) else told - free
+    given = _numbers(FORMULA.sub(lambda found: _unless_result(found[0], stated), sentence))
+    concludes = _CONCLUDES.match(sentence) and given.isdisjoint(stated)
+    return given if concludes and not _computes(sentence) else given - free
 
 
 def _computes(text: str) -> bool:
@@ -301,7 +302,7 @@ def _unless_result(formula: str, stated: set[Fraction]) -> str:
 
 
 def _is_far(number: Fraction, answer: str, stated: set[Fraction]) -> bool:
-    """Whether a number does not round the answer, as far as it is a number."""
+    """Whether a number does not round the answer; False if the answer is not a number."""
     is_number = _NUMBER.fullmatch(answer.strip()) is not None
     return is_number and all(abs(number - each) > NEAR * abs(each) for each in stated)
 

@@ -34,7 +34,7 @@ from setrl_grader.marks import (
 from setrl_grader.names import are_points, is_letter, is_name, is_named, value_of
 from setrl_grader.normal_form import same_text, spaceless
 from setrl_grader.numbers import equal_numbers, read_number
-from setrl_grader.reals import has_other_ends, same_reals
+from setrl_grader.reals import compare_reals
 from setrl_grader.tokens import GREEK
 from setrl_grader.trees import Part
 from setrl_grader.units import one_name, split_currency, split_money, split_unit
@@ -265,20 +265,17 @@ class _Comparison:
             answer = _joined(gold, answer)
         if self.about.points:
             gold, answer = _only_pair(gold), _only_pair(answer)
-        reals: bool | None = NotImplemented
+        reals = None
         if self._is_point(gold):
             if answer.kind == "relation" and r"\in" in answer.marks:
                 return Finding(False, "brackets", gold.text, answer.text)
         elif not (self.about.complex and "|" in gold.text + answer.text):
-            reals = same_reals(gold, answer, self._is_equal)
-        if reals is True and not self.unevaluated and has_other_ends(gold, answer, self._is_equal):
+            reals = compare_reals(gold, answer, lambda one, other: self.algebra(one, other).equal)
+        if reals and reals.same and reals.has_other_ends and not self.unevaluated:
             return Finding(False, "unevaluated", gold.text, answer.text)
-        if reals is not NotImplemented:
-            return self._done(Finding(reals, "reals", gold.text, answer.text), gold, answer)
+        if reals:
+            return self._done(Finding(reals.same, "reals", gold.text, answer.text), gold, answer)
         return self._shapes(gold, answer, depth)
-
-    def _is_equal(self, one: Part, other: Part) -> bool | None:
-        return self.algebra(one, other).equal
 
     def _is_point(self, gold: Part) -> bool:
         """Whether (1, 2) is a point, by its type or its problem, which asks for no interval."""

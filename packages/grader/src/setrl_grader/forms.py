@@ -62,7 +62,7 @@ def is_undone(gold: Part, answer: Part, interval: bool = False) -> bool:
         or _has_name_twice(gold, answer)
         or (letters and _is_unsolved(ours, theirs, in_bars))
         or _is_no_number(ours, theirs)
-        or _leaves_more(gold, answer)
+        or _leaves_more(gold, answer, ours, theirs)
     )
 
 
@@ -78,9 +78,8 @@ def _is_no_number(ours: list[Tree], theirs: list[Tree]) -> bool:
     return bool(ours) and is_exact and not all(map(_is_number, filter(_is_constant, theirs)))
 
 
-def _leaves_more(gold: Part, answer: Part) -> bool:
+def _leaves_more(gold: Part, answer: Part, ours: list[Tree], theirs: list[Tree]) -> bool:
     """Whether an answer leaves a kind of operation, or more of them than the gold."""
-    ours, theirs = [*_leaves(gold)], [*_leaves(answer)]
     in_words = any(has(tree, {"word"}) for tree in ours)
     given = [each for tree in ours for each in walk(tree)]
     read = (tree for tree in theirs if not (in_words and has(tree, {"word"})))

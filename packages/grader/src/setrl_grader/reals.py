@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from setrl_grader.grammar import ORDERS, TURNED
 from setrl_grader.trees import Part, Tree, UnreadableError, degree, exact_value, has, letters_of
@@ -89,40 +89,43 @@ def is_definite(part: Part) -> bool:
     return half_open or infinite or signs or any(map(is_definite, part.parts))
 
 
-def same_reals(gold: Part, answer: Part, equal: Callable[[Part, Part], bool | None]) -> bool | None:
-    r"""Whether two statements are the same set of reals; NotImplemented if they are not sets.
+class Reals(NamedTuple):
+    """A gold and an answer as sets of reals.
+
+    Attributes:
+        same: Whether they are the same; None if their ends are not known to be equal.
+        has_other_ends: Whether the answer has ends that the gold lacks, and so leaves conditions to
+            intersect or to unite.
+    """
+
+    same: bool | None
+    has_other_ends: bool
+
+
+def compare_reals(
+    gold: Part, answer: Part, equal: Callable[[Part, Part], bool | None]
+) -> Reals | None:
+    r"""Compare two statements as sets of reals; None if they are not sets.
 
     >>> from setrl_grader.grammar import parse
     >>> one, other = parse("x<0 or x>1"), parse(r"(-\infty,0)\cup(1,\infty)")
-    >>> same_reals(one, other, lambda a, b: a == b)
-    True
+    >>> compare_reals(one, other, lambda a, b: a == b)
+    Reals(same=True, has_other_ends=False)
+    >>> compare_reals(parse("x>6"), parse("x>6, x>2"), lambda a, b: a == b)
+    Reals(same=True, has_other_ends=True)
     """
     if not (is_definite(gold) or is_definite(answer)):
-        return NotImplemented
+        return None
     try:
         (name, one), (other_name, other) = _set(gold), _set(answer)
-        places, sure = _places(one.all_ends() + other.all_ends(), equal)
+        ours, theirs = one.all_ends(), other.all_ends()
+        places, sure = _places(ours + theirs, equal)
         same = one.places(places) == other.places(places)
     except UnreadableError:
-        return NotImplemented
-    if (name and other_name and name != other_name) or not same:
-        return False
-    return True if sure else None
-
-
-def has_other_ends(gold: Part, answer: Part, equal: Callable[[Part, Part], bool | None]) -> bool:
-    """Whether a set of reals has ends that the gold has not, which it leaves to intersect or unite.
-
-    >>> from setrl_grader.grammar import parse
-    >>> answers = map(parse, ("x>6", "x>6, x>2"))
-    >>> [has_other_ends(parse("x>6"), each, lambda a, b: a == b) for each in answers]
-    [False, True]
-    """
-    ours, theirs = (_set(part)[1].all_ends() for part in (gold, answer))
-    places, _ = _places(ours + theirs, equal)
-    return not {places[end] for end in theirs} <= {
-        *(places[end] for end in (*ours, LOWEST, HIGHEST))
-    }
+        return None
+    same = same and not (name and other_name and name != other_name)
+    known = {places[end] for end in (*ours, LOWEST, HIGHEST)}
+    return Reals(same and (sure or None), any(places[end] not in known for end in theirs))
 
 
 def _places(
