@@ -300,3 +300,12 @@ def test_words_behind_a_box_are_judged_as_in_it():
     free = [row for row in wrong if (row[0], row[3].strip()) in cases.FREE_BEHIND]
     assert misgraded(False, [row for row in wrong if row not in free], *BEHIND) == []
     assert misgraded(True, [*right, *free], *BEHIND) == []
+
+
+def test_what_is_around_a_box_belongs_to_the_answer():
+    assert misgraded(False, cases.WRONG_TEXTS_TO_PROBLEMS, "{}") == []
+
+
+def test_what_is_around_a_box_may_be_what_is_asked_for():
+    rows = [*cases.RIGHT_TEXTS_TO_PROBLEMS, *cases.ODD_TEXTS_TO_PROBLEMS]
+    assert misgraded(True, rows, "{}") == []
